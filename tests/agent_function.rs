@@ -147,7 +147,7 @@ async fn block(session: Session) -> Result<(), String> {
 fn write_down(asked: &RunRequest, run: &mut Recorder) -> Result<(), &'static str> {
     let first = asked.user_turns.first();
     run.user(first.ok_or("the user asks nothing")?);
-    run.said("Hello from the loop.");
+    run.assistant("Hello from the loop.");
     Ok(())
 }
 
@@ -274,7 +274,7 @@ impl Scene {
             "runs": [says("Hello one."), says("Hello two."), says("Hello three.")],
         }] });
         Self {
-            folder: Folder::new().with("suites/greet.yml", SUITE),
+            folder: Folder::new().with_file("suites/greet.yml", SUITE),
             model: Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap(),
         }
     }
@@ -633,7 +633,7 @@ fn a_function_reaches_the_servers_of_its_suite() {
         "runs": [[{ "calls": [{ "name": "desk__find_order", "args": { "order_id": "A-9" } }] }]],
     }] });
     let scene = Scene {
-        folder: Folder::new().with("suites/desk.yml", suite),
+        folder: Folder::new().with_file("suites/desk.yml", suite),
         model: Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap(),
     };
     scene.run("one with a server", true, &[]);

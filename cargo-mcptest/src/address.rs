@@ -12,7 +12,7 @@ pub(crate) fn redact(url: &str) -> String {
 }
 
 /// A text in which an address may stand in whole: without its keys.
-pub(crate) fn hidden_in(text: &str, url: &str) -> String {
+pub(crate) fn redact_in(text: &str, url: &str) -> String {
     let parsed = reqwest::Url::parse(url).ok();
     // Who asks says the login in a header, and the address without it.
     let without_login = parsed.clone().and_then(|mut url| {
@@ -56,7 +56,7 @@ mod tests {
         let text = "error sending request for url (https://example.com/?key=k1)";
         let expected = "error sending request for url (https://example.com/)";
         for url in [url, "https://me:pw@example.com?key=k1"] {
-            assert_eq!(hidden_in(text, url), expected);
+            assert_eq!(redact_in(text, url), expected);
         }
     }
 }

@@ -10,17 +10,17 @@ use mcptest_session::process::Watcher;
 
 /// What ends a program with this process. The program is left alone once this is dropped.
 #[derive(Debug)]
-pub(crate) struct Bound {
+pub(crate) struct ProcessGuard {
     #[cfg(unix)]
     _watcher: Option<Watcher>,
 }
 
 /// Starts a program in a process group of its own: a launcher such as `npx` and what it launches end together.
-pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, Bound)> {
+pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, ProcessGuard)> {
     #[cfg(unix)]
     command.process_group(0);
     let child = command.spawn()?;
-    let bound = Bound {
+    let bound = ProcessGuard {
         #[cfg(unix)]
         _watcher: Watcher::start(child.id(), None),
     };

@@ -20,7 +20,7 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let mut command = invocation::command(CommandName::current());
+        let mut command = invocation::build_command(CommandName::current());
         // The file's name, which a shell completes.
         let program = command.get_name().to_owned();
         command.set_bin_name(&program);

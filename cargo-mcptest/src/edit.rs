@@ -17,14 +17,14 @@ pub(crate) struct Edit {
 
 /// Two changes of one place, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Clash(pub(crate) usize);
+pub(crate) struct EditConflict(pub(crate) usize);
 
 /// How a comment begins and goes on that an earlier calibration wrote.
 const EARLIER: (&str, &str) = ("# calibrated on ", "# leave-one-");
 
 /// The text with these changes. What several agents share (by an anchor, or `defaults:`) may be
 /// changed several times to the same.
-pub(crate) fn edited(text: &str, edits: &[Edit]) -> Result<String, Clash> {
+pub(crate) fn apply_edits(text: &str, edits: &[Edit]) -> Result<String, EditConflict> {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|edit| edit.span);
     edits.dedup();
@@ -32,7 +32,7 @@ pub(crate) fn edited(text: &str, edits: &[Edit]) -> Result<String, Clash> {
         .windows(2)
         .find(|pair| pair[1].span.start < pair[0].span.end.max(pair[0].span.start + 1))
     {
-        return Err(Clash(pair[1].span.start));
+        return Err(EditConflict(pair[1].span.start));
     }
     // Where each line begins that gets a comment, and what is said there.
     let mut comments: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
@@ -52,22 +52,22 @@ pub(crate) fn edited(text: &str, edits: &[Edit]) -> Result<String, Clash> {
     let mut edits = edits.into_iter().peekable();
     let mut copied = 0;
     for (line, said) in comments {
-        copied = copy(text, copied, line, &mut edits, &mut out);
+        copied = copy_until(text, copied, line, &mut edits, &mut out);
         if said.is_empty() {
             continue;
         }
-        out.truncate(without_earlier(&out));
+        out.truncate(earlier_comments_start(&out));
         let rest = &text[line..];
         let indent = &rest[..rest.len() - rest.trim_start_matches(' ').len()];
         let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         out.extend(said.iter().map(|said| format!("{indent}# {said}{end}")));
     }
-    copy(text, copied, text.len() + 1, &mut edits, &mut out);
+    copy_until(text, copied, text.len() + 1, &mut edits, &mut out);
     Ok(out)
 }
 
 /// Copies the text up to a place, with the changes that begin before it; beyond the end for all.
-fn copy<'e>(
+fn copy_until<'e>(
     text: &str,
     mut from: usize,
     to: usize,
@@ -92,7 +92,7 @@ pub(crate) fn line_start(text: &str, offset: usize) -> usize {
 }
 
 /// Where the comments of an earlier calibration begin that a text ends with.
-fn without_earlier(text: &str) -> usize {
+fn earlier_comments_start(text: &str) -> usize {
     let mut end = text.len();
     loop {
         let last = |end: usize| {
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_number_changes_and_nothing_else() {
         let text = "agents:\r\n- name: \"a\"   # odd\r\n  energy:\r\n    expect: [{ target: x,   matcher: { max: 2.5 } }] # why\r\n\r\n# end";
-        let after = edited(text, &[edit(text, "2.5", "2.7198", &SAID)]).unwrap();
+        let after = apply_edits(text, &[edit(text, "2.5", "2.7198", &SAID)]).unwrap();
         assert_eq!(
             after,
             "agents:\r\n- name: \"a\"   # odd\r\n  energy:\r\n    # calibrated on 36 passed runs of 18 agents;\r\n    \
@@ -145,17 +145,17 @@ mod tests {
     #[test]
     fn a_second_calibration_takes_the_place_of_the_first_comment() {
         let text = "a:\n  # mine\n  b: 1\n";
-        let once = edited(text, &[edit(text, "1", "2", &SAID)]).unwrap();
+        let once = apply_edits(text, &[edit(text, "1", "2", &SAID)]).unwrap();
         let other = [
             "calibrated on 40 passed runs;",
             "leave-one-agent-out 2 of 40",
         ];
-        let twice = edited(&once, &[edit(&once, "b: 2", "b: 3", &other)]).unwrap();
+        let twice = apply_edits(&once, &[edit(&once, "b: 2", "b: 3", &other)]).unwrap();
         assert_eq!(
             twice,
             "a:\n  # mine\n  # calibrated on 40 passed runs;\n  # leave-one-agent-out 2 of 40\n  b: 3\n"
         );
-        let same = edited(&twice, &[edit(&twice, "3", "3", &other)]).unwrap();
+        let same = apply_edits(&twice, &[edit(&twice, "3", "3", &other)]).unwrap();
         assert_eq!(same, twice);
     }
 
@@ -168,7 +168,7 @@ mod tests {
             edit(text, "1", "4", &["of a"]),
         ];
         assert_eq!(
-            edited(text, &edits),
+            apply_edits(text, &edits),
             Ok("# of a\n# of b\n- { a: 4, b: 3 }".to_owned())
         );
     }
@@ -177,10 +177,10 @@ mod tests {
     fn two_answers_for_one_place_are_refused() {
         let text = "a: 10";
         let edits = [edit(text, "10", "3", &[]), edit(text, "10", "4", &[])];
-        assert_eq!(edited(text, &edits), Err(Clash(3)));
+        assert_eq!(apply_edits(text, &edits), Err(EditConflict(3)));
         let edits = [edit(text, "10", "3", &[]), edit(text, "0", "4", &[])];
-        assert_eq!(edited(text, &edits), Err(Clash(4)));
-        assert_eq!(edited(text, &[]), Ok(text.to_owned()));
+        assert_eq!(apply_edits(text, &edits), Err(EditConflict(4)));
+        assert_eq!(apply_edits(text, &[]), Ok(text.to_owned()));
     }
 
     proptest::proptest! {
@@ -189,7 +189,7 @@ mod tests {
             let start = at.min(text.len());
             let span = Span::new(start, (start + length).min(text.len()));
             let edit = Edit { span, text: "9".to_owned(), comment: Vec::new() };
-            let after = edited(&text, &[edit]).unwrap();
+            let after = apply_edits(&text, &[edit]).unwrap();
             proptest::prop_assert_eq!(after, format!("{}9{}", &text[..span.start], &text[span.end..]));
         }
     }

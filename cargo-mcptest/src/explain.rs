@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::judging::{Filter, PackageVerdicts, VerdictSource};
-use crate::output::{Output, OutputFormat, indented, short};
+use crate::output::{Output, OutputFormat, format_short, indent};
 use crate::status::{EXIT_STATUS, ExitStatus};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// The format of what is said, as JSON.
 const FORMAT: &str = "explain/1.0";
@@ -76,7 +76,7 @@ impl Explain {
 }
 
 fn summary(verdicts: &PackageVerdicts) -> String {
-    let cases = counted(verdicts.cases.len(), "case");
+    let cases = pluralize(verdicts.cases.len(), "case");
     format!("{cases}: {}", verdicts.tally())
 }
 
@@ -93,7 +93,7 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
         ));
     }
     if !case.recordings.is_empty() {
-        text.push_str(&format!("\n  judged: {}", recordings(case)));
+        text.push_str(&format!("\n  judged: {}", describe_recordings(case)));
     }
     let counted: Vec<String> = case
         .judged
@@ -105,7 +105,7 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
     }
     text.push('\n');
     if let Some(table) = case.table() {
-        text.push_str(&indented(&table));
+        text.push_str(&indent(&table));
     }
     for target in &case.targets {
         for bound in &target.bounds {
@@ -116,21 +116,21 @@ fn text(case: &CaseResult, made_of: &[String]) -> String {
         text.push_str(&format!("  note: {note}\n"));
     }
     match &case.failure {
-        Some(failure) if made_of.is_empty() => text.push_str(&indented(&failure.text)),
+        Some(failure) if made_of.is_empty() => text.push_str(&indent(&failure.text)),
         // What a failure shows beside its findings is what the numbers were made of.
         Some(failure) => failure.findings.iter().for_each(|finding| {
             text.push_str(&format!("  error: {}\n", finding.message));
             let notes = finding.notes.iter().map(|note| format!("note: {note}"));
             let helps = finding.helps.iter().map(|help| format!("help: {help}"));
             for told in notes.chain(helps).chain(finding.evidence.iter().cloned()) {
-                text.push_str(&indented(&indented(&told)));
+                text.push_str(&indent(&indent(&told)));
             }
         }),
         None => {}
     }
     for part in made_of {
         text.push('\n');
-        text.push_str(&indented(part));
+        text.push_str(&indent(part));
     }
     escape(&text).into_owned()
 }
@@ -150,15 +150,15 @@ fn describe_bound(target: &str, bound: &Bound) -> String {
     let line = bound
         .line
         .map_or_else(String::new, |line| format!(", line {line}"));
-    let margin = bound
-        .margin
-        .map_or_else(String::new, |margin| format!(", margin {}", short(margin)));
+    let margin = bound.margin.map_or_else(String::new, |margin| {
+        format!(", margin {}", format_short(margin))
+    });
     let path = bound.path.as_deref().unwrap_or(target);
     format!("{path} {}: {holds}{margin} ({by}{line})", bound.asks)
 }
 
 /// The recordings, in short: the first, and how many there are.
-fn recordings(case: &CaseResult) -> String {
+fn describe_recordings(case: &CaseResult) -> String {
     let shown = |index: usize| {
         let recording = &case.recordings[index];
         let line = recording

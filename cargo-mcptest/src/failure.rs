@@ -27,7 +27,7 @@ impl Failure {
     }
 
     /// A command that found nothing, or too little, to judge.
-    pub(crate) fn cannot_tell(message: impl Into<String>) -> Self {
+    pub(crate) fn inconclusive(message: impl Into<String>) -> Self {
         Self {
             status: ExitStatus::CannotTell,
             ..Self::new(message)
@@ -35,7 +35,7 @@ impl Failure {
     }
 
     /// Adds what the user can do next.
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }

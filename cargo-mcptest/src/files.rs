@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 /// The files below a folder that end so, in the order of their names; what is hidden or has one of some names
 /// is passed over.
-pub(crate) fn files(folder: &Path, ends: &[&str], passed_over: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn find_files(folder: &Path, ends: &[&str], passed_over: &[&str]) -> Vec<PathBuf> {
     let wanted = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
         entry.depth() == 0 || !(name.starts_with('.') || passed_over.contains(&&*name))
@@ -32,12 +32,12 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
         old => old.ok(),
     };
     let Some(old) = old else {
-        whole(path, text)?.persist(path)?;
+        write_temporary(path, text)?.persist(path)?;
         return Ok(());
     };
     // The file that a link leads to, and not the link.
     let path = path.canonicalize()?;
-    let file = whole(&path, text)?;
+    let file = write_temporary(&path, text)?;
     file.as_file().set_permissions(old.permissions())?;
     file.persist(&path)?;
     Ok(())
@@ -58,14 +58,14 @@ pub(crate) fn replace_below(folder: &Path, name: &str, text: &str) -> io::Result
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
-        pass_over(folder)?;
+        ignore_in_git(folder)?;
     }
     replace(&path, text)?;
     Ok(path)
 }
 
 /// Lets git pass over a folder of what is written anew each time.
-fn pass_over(folder: &Path) -> io::Result<()> {
+fn ignore_in_git(folder: &Path) -> io::Result<()> {
     match create(&folder.join(".gitignore"), "*\n") {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made,
@@ -74,12 +74,12 @@ fn pass_over(folder: &Path) -> io::Result<()> {
 
 /// Makes a file, whole. An error of the kind `AlreadyExists` says that the name is taken.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
-    whole(path, text)?.persist_noclobber(path)?;
+    write_temporary(path, text)?.persist_noclobber(path)?;
     Ok(())
 }
 
 /// A text in a file beside the one that it is meant for.
-fn whole(path: &Path, text: &str) -> io::Result<NamedTempFile> {
+fn write_temporary(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -108,7 +108,7 @@ pub(crate) fn stem(place: &Path, path: &Path) -> Option<String> {
 }
 
 /// The part of a `cassette:` that is no pattern.
-pub(crate) fn before_pattern(cassette: &str) -> PathBuf {
+pub(crate) fn literal_prefix(cassette: &str) -> PathBuf {
     let plain = cassette
         .split('/')
         .take_while(|part| !part.contains(['*', '?', '[']));
@@ -116,7 +116,7 @@ pub(crate) fn before_pattern(cassette: &str) -> PathBuf {
 }
 
 /// The stems that recordings of an agent may have with its model.
-pub(crate) fn stems_of(agent: &AgentTest<'_>) -> Vec<String> {
+pub(crate) fn recording_stems(agent: &AgentTest<'_>) -> Vec<String> {
     let test = agent.agent();
     let mut models = test.models.iter();
     let model = models.find(|model| model.value.id == agent.model());

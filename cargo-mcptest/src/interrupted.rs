@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_suite::portable_path;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use walkdir::WalkDir;
 
 /// The folders with staged runs below some folders, each with how many runs it holds.
-fn staged(places: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
+fn find_staged(places: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
     let below = places.iter().flat_map(|place| {
         let entries = WalkDir::new(place).sort_by_file_name().into_iter();
         entries.flatten()
@@ -32,18 +32,18 @@ fn staged(places: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
 
 /// What is to be said of it; nothing where there is none.
 pub(crate) fn note(folder: &Path, places: &BTreeSet<PathBuf>) -> Option<String> {
-    let staged = staged(places);
+    let staged = find_staged(places);
     let (first, runs) = staged.first()?;
     let first = portable_path(first.strip_prefix(folder).unwrap_or(first));
     let more = match staged.len() {
         1 => String::new(),
-        all => format!(", and {} like it", counted(all - 1, "more folder")),
+        all => format!(", and {} like it", pluralize(all - 1, "more folder")),
     };
     Some(format!(
         "a recording of all runs is going on or was stopped: `{first}` holds {}{more}. Some agents may have new runs, others \
          their old ones. `{}`, or `--changed`, keeps these runs and records the others; to give them up, remove the folder",
-        counted(*runs, "new run"),
-        call("record --all")
+        pluralize(*runs, "new run"),
+        command_line("record --all")
     ))
 }
 

@@ -15,7 +15,9 @@ const OF_CARGO: &str = "mcptest";
 const NPX: (&str, &str) = ("npm_lifecycle_event", "npx");
 
 /// What was asked. From here on all texts have the name by which the command was called.
-pub(crate) fn arguments(line: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+pub(crate) fn parse_arguments(
+    line: impl Iterator<Item = OsString>,
+) -> Result<Arguments, clap::Error> {
     let mut line: Vec<_> = line.collect();
     let by_npx = std::env::var_os(NPX.0).is_some_and(|event| event == NPX.1);
     let name = line
@@ -31,23 +33,23 @@ pub(crate) fn arguments(line: impl Iterator<Item = OsString>) -> Result<Argument
 }
 
 fn read(name: CommandName, line: Vec<OsString>) -> Result<Arguments, clap::Error> {
-    let mut command = command(name);
+    let mut command = build_command(name);
     let matches = command.try_get_matches_from_mut(line)?;
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// The command with its help, which has this name.
-pub(crate) fn command(name: CommandName) -> clap::Command {
+pub(crate) fn build_command(name: CommandName) -> clap::Command {
     let program = match name {
         CommandName::OfCargo => "cargo-mcptest",
         CommandName::OfPackages | CommandName::OfNpx => "mcptest-harness",
     };
     let command = Arguments::augment_args(clap::Command::new(program));
-    named(command.bin_name(name.words()), name)
+    rename_command(command.bin_name(name.words()), name)
 }
 
 /// Puts the name by which the command was called into all texts of its help.
-fn named(command: clap::Command, name: CommandName) -> clap::Command {
+fn rename_command(command: clap::Command, name: CommandName) -> clap::Command {
     if name == CommandName::OfCargo {
         return command;
     }
@@ -71,7 +73,7 @@ fn named(command: clap::Command, name: CommandName) -> clap::Command {
         let argument = short.into_iter().fold(argument, clap::Arg::help);
         long.into_iter().fold(argument, clap::Arg::long_help)
     });
-    command.mut_subcommands(|command| named(command, name))
+    command.mut_subcommands(|command| rename_command(command, name))
 }
 
 #[cfg(test)]
@@ -82,7 +84,7 @@ mod tests {
     #[test]
     fn the_help_of_each_command_begins_with_what_it_is_for_and_an_example() {
         for name in CommandName::ALL {
-            let all = command(name);
+            let all = build_command(name);
             let mut commands = 0;
             for command in all.get_subcommands() {
                 let subcommand = command.get_name();
@@ -111,7 +113,7 @@ mod tests {
     fn no_text_of_the_help_has_the_other_name() {
         let [cargo, packages, npx] = CommandName::ALL;
         for (name, other) in [(cargo, packages), (packages, cargo), (npx, cargo)] {
-            let mut all = command(name);
+            let mut all = build_command(name);
             all.build();
             let whole = all.render_long_help().to_string();
             let helps = all.get_subcommands_mut().map(|command| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use mcptest::command::{call, pass_on_name};
+use mcptest::command::{command_line, pass_on_name};
 use mcptest::judge;
 use mcptest::result::folder::{Results, VARIABLE};
 use mcptest::result::{CaseResult, CaseStatus};
@@ -20,7 +20,7 @@ use crate::interrupted;
 use crate::output::{Output, counted_are};
 use crate::package::{FoundPackage, Judging};
 use crate::status::ExitStatus;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// Whose verdicts are shown.
 #[derive(Debug, Clone, clap::Args)]
@@ -60,7 +60,7 @@ impl Filter {
     }
 
     /// The filter as arguments of a test executable.
-    pub(crate) fn arguments(&self) -> Vec<&str> {
+    pub(crate) fn to_arguments(&self) -> Vec<&str> {
         let exact = self.exact.then_some("--exact");
         exact
             .into_iter()
@@ -69,16 +69,16 @@ impl Filter {
     }
 
     /// No case has such a name.
-    pub(crate) fn nothing<'a>(&self, cases: impl Iterator<Item = &'a str> + Clone) -> Failure {
+    pub(crate) fn no_match<'a>(&self, cases: impl Iterator<Item = &'a str> + Clone) -> Failure {
         let Some(name) = self.names.first() else {
-            return Failure::cannot_tell("there is no case to judge");
+            return Failure::inconclusive("there is no case to judge");
         };
         let failure =
-            Failure::cannot_tell(format!("no case has this name: {}", self.names.join(" ")));
+            Failure::inconclusive(format!("no case has this name: {}", self.names.join(" ")));
         let parts = cases.clone().flat_map(|case| case.split("::"));
         match nearest(name, cases.clone().chain(parts)) {
-            Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure.help(some_names(cases)),
+            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+            None => failure.with_help(some_names(cases)),
         }
     }
 }
@@ -94,29 +94,29 @@ fn some_names<'a>(cases: impl Iterator<Item = &'a str> + Clone) -> String {
 }
 
 /// A package with its suites loaded.
-pub(crate) struct Opened {
+pub(crate) struct OpenPackage {
     pub(crate) package: FoundPackage,
     pub(crate) suites: judge::Package,
 }
 
-impl Opened {
+impl OpenPackage {
     /// Finds the package, says which versions meet, and loads its suites.
     pub(crate) fn open(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let package = judging.find()?;
         // A folder of suites without a crate has no versions to compare.
         if !package.name.is_empty() {
-            writeln!(output.err, "{}", package.versions.line())?;
+            writeln!(output.err, "{}", package.versions.display_line())?;
         }
         let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
         let opened = Self { package, suites };
-        if let Some(note) = interrupted::note(&opened.package.folder, &opened.places()) {
+        if let Some(note) = interrupted::note(&opened.package.folder, &opened.recording_folders()) {
             writeln!(output.err, "note: {}", escape(&note))?;
         }
         Ok(opened)
     }
 
     /// The folders of recordings: that of the package, and those beside the suites.
-    pub(crate) fn places(&self) -> BTreeSet<PathBuf> {
+    pub(crate) fn recording_folders(&self) -> BTreeSet<PathBuf> {
         let folder = &self.package.folder;
         let suites = self.suites.suites().map(|(_, suite)| {
             let beside = suite.source.path().parent();
@@ -127,14 +127,14 @@ impl Opened {
 
     /// Opens a package and refuses suites that do not load: a command that changes or compares things needs all of
     /// them.
-    pub(crate) fn whole(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
+    pub(crate) fn open_whole(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let opened = Self::open(judging, output)?;
-        opened.must_be_whole(output)?;
+        opened.require_whole(output)?;
         Ok(opened)
     }
 
     /// Refuses suites of a revision that do not load.
-    pub(crate) fn must_load(&self, revision: &str) -> Result<(), Failure> {
+    pub(crate) fn require_loaded(&self, revision: &str) -> Result<(), Failure> {
         let Some(first) = self.suites.failures().first() else {
             return Ok(());
         };
@@ -143,11 +143,12 @@ impl Opened {
             "the suites of {revision} do not load: {}: {why}",
             first.case
         );
-        Err(Failure::new(what).help("compare with the work tree: leave out the second revision"))
+        Err(Failure::new(what)
+            .with_help("compare with the work tree: leave out the second revision"))
     }
 
     /// Refuses suites that do not load.
-    pub(crate) fn must_be_whole(&self, output: &mut Output<'_>) -> Result<(), Failure> {
+    pub(crate) fn require_whole(&self, output: &mut Output<'_>) -> Result<(), Failure> {
         let failures = self.suites.failures();
         if failures.is_empty() {
             return Ok(());
@@ -160,9 +161,9 @@ impl Opened {
             .map(|failure| failure.case.as_str())
             .collect();
         Err(
-            Failure::new(format!("not all suites load: {}", names.join(", "))).help(format!(
+            Failure::new(format!("not all suites load: {}", names.join(", "))).with_help(format!(
                 "correct them first; `{}` lists all problems at once",
-                call("validate")
+                command_line("validate")
             )),
         )
     }
@@ -170,7 +171,7 @@ impl Opened {
 
 /// The verdicts of a package.
 pub(crate) struct PackageVerdicts {
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenPackage,
     /// By name.
     pub(crate) cases: Vec<CaseResult>,
     /// What is to be known of them, a line each.
@@ -193,14 +194,14 @@ impl VerdictSource {
         filter: &Filter,
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
-        let opened = Opened::open(&self.judging, output)?;
-        self.read_in(opened, filter, output)
+        let opened = OpenPackage::open(&self.judging, output)?;
+        self.read_package(opened, filter, output)
     }
 
     /// The verdicts of the cases that a filter wants, of a package that is open already.
-    pub(crate) fn read_in(
+    pub(crate) fn read_package(
         &self,
-        opened: Opened,
+        opened: OpenPackage,
         filter: &Filter,
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
@@ -209,13 +210,15 @@ impl VerdictSource {
             return Err(Failure::new(
                 "`--with-checks` runs the tests of the work tree, and a revision is compared",
             )
-            .help("leave it out, or compare with the work tree: leave out the second revision"));
+            .with_help(
+                "leave it out, or compare with the work tree: leave out the second revision",
+            ));
         }
         let mut read = match self.results.as_slice() {
             [_, ..] => FolderVerdicts::read(&opened, &self.results)?,
             [] if self.with_checks => {
                 let folder = tempfile::tempdir()?;
-                test(&opened.package, folder.path(), output)?;
+                run_tests(&opened.package, folder.path(), output)?;
                 FolderVerdicts::read(&opened, &[folder.path().to_owned()])?
             }
             [] => FolderVerdicts {
@@ -228,7 +231,7 @@ impl VerdictSource {
         if read.cases.is_empty() && read.missing.is_empty() {
             let all = opened.suites.cases();
             let names = all.iter().map(judge::PackageCase::name);
-            return Err(filter.nothing(names));
+            return Err(filter.no_match(names));
         }
         let without = read
             .missing
@@ -272,7 +275,7 @@ impl PackageVerdicts {
             tally.push_str(&format!(", {} without a result", self.missing.len()));
         }
         if !self.unreadable.is_empty() {
-            let files = counted(self.unreadable.len(), "unreadable file");
+            let files = pluralize(self.unreadable.len(), "unreadable file");
             tally.push_str(&format!(", {files}"));
         }
         tally
@@ -298,7 +301,7 @@ impl PackageVerdicts {
 }
 
 /// Judges every case that is wanted, and what does not load.
-fn judge(opened: &Opened, filter: &Filter) -> Vec<CaseResult> {
+fn judge(opened: &OpenPackage, filter: &Filter) -> Vec<CaseResult> {
     let refused = opened.suites.failures().iter();
     let mut cases: Vec<CaseResult> = refused
         .map(|failure| failure.result(&opened.package.name))
@@ -350,11 +353,11 @@ struct FolderVerdicts {
 
 impl FolderVerdicts {
     /// The results in some folders, without those of cases that are gone.
-    fn read(opened: &Opened, folders: &[PathBuf]) -> Result<Self, Failure> {
+    fn read(opened: &OpenPackage, folders: &[PathBuf]) -> Result<Self, Failure> {
         let read = Results::read_all(folders);
         let mut results = read.map_err(|error| {
             let folder = folders.first().map(|folder| folder.display().to_string());
-            Failure::new(format!("the results cannot be read: {error}")).help(format!(
+            Failure::new(format!("the results cannot be read: {error}")).with_help(format!(
                 "`{VARIABLE}={} {}` writes results there",
                 folder.unwrap_or_default(),
                 opened.package.test_command()
@@ -410,7 +413,7 @@ impl FolderVerdicts {
             .filter(|name| results.cases.iter().all(|case| case.case != *name))
             .map(str::to_owned)
             .collect();
-        let is_own = |(file, _): &(String, String)| may_be_of(package, file);
+        let is_own = |(file, _): &(String, String)| may_belong_to(package, file);
         let unreadable = results.unreadable.into_iter().filter(is_own).collect();
         Ok(Self {
             cases: results.cases,
@@ -422,13 +425,17 @@ impl FolderVerdicts {
 }
 
 /// Whether a file of a folder of results may be of a package. What is of no crate lies anywhere.
-pub(crate) fn may_be_of(package: &str, file: &str) -> bool {
+pub(crate) fn may_belong_to(package: &str, file: &str) -> bool {
     let beside = Path::new(file).parent().and_then(Path::file_name);
     package.is_empty() || beside.is_none_or(|beside| beside == package)
 }
 
 /// Runs the package's tests, which leave their results in a folder.
-fn test(package: &FoundPackage, folder: &Path, output: &mut Output<'_>) -> Result<(), Failure> {
+fn run_tests(
+    package: &FoundPackage,
+    folder: &Path,
+    output: &mut Output<'_>,
+) -> Result<(), Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
@@ -446,7 +453,7 @@ fn test(package: &FoundPackage, folder: &Path, output: &mut Output<'_>) -> Resul
             "{}",
             escape(&String::from_utf8_lossy(&ran.stderr))
         )?;
-        return Err(Failure::new("`cargo test` left no result of a case").help(
+        return Err(Failure::new("`cargo test` left no result of a case").with_help(
             "read the output of cargo above: the tests must build, and one of them must run the suites",
         ));
     }

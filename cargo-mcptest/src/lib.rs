@@ -115,12 +115,12 @@ impl Command {
 /// Runs the command of this process, by the name by which it was called.
 #[must_use]
 pub fn main() -> ExitCode {
-    if let Some(recorded) = record::child() {
+    if let Some(recorded) = record::run_as_child() {
         return recorded;
     }
-    let arguments = match invocation::arguments(std::env::args_os()) {
+    let arguments = match invocation::parse_arguments(std::env::args_os()) {
         Ok(arguments) => arguments,
-        Err(told) => return help(&told),
+        Err(told) => return print_help(&told),
     };
     let mut output = Output {
         out: &mut Unread("standard output", stdout()),
@@ -143,7 +143,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Prints the help, or what is wrong with the arguments.
-fn help(told: &clap::Error) -> ExitCode {
+fn print_help(told: &clap::Error) -> ExitCode {
     let printed = told.print().and_then(|()| stdout().flush());
     let is_full = printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe);
     if is_full || told.use_stderr() {

@@ -36,7 +36,7 @@ impl OutcomeSource {
 
 /// What is asked to say whether a run passed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum OutcomeAsked {
+pub(crate) enum OutcomeRequest {
     Recorded,
     Gates,
     Score(ScoreOutcome),
@@ -56,7 +56,7 @@ enum ScoreBound {
     Most(f64),
 }
 
-impl OutcomeAsked {
+impl OutcomeRequest {
     /// What an argument asks for.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text {
@@ -128,7 +128,7 @@ impl ScoreOutcome {
 }
 
 /// The outcome that the recording itself has.
-pub(crate) fn recorded(run: &Run) -> Option<bool> {
+pub(crate) fn recorded_outcome(run: &Run) -> Option<bool> {
     run.outcome.and_then(|outcome| outcome.passed)
 }
 

@@ -1,6 +1,6 @@
 //! Where a command writes to, and in which format.
 
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use std::io::{self, ErrorKind, Write};
 
 use mcptest_trace::trace::pretty_json;
@@ -25,7 +25,7 @@ impl Output<'_> {
 pub(crate) struct Unread<W>(pub(crate) &'static str, pub(crate) W);
 
 impl<W> Unread<W> {
-    fn cannot(&self, error: &io::Error) -> io::Error {
+    fn write_error(&self, error: &io::Error) -> io::Error {
         io::Error::new(
             error.kind(),
             format!("{} cannot be written: {error}", self.0),
@@ -37,14 +37,14 @@ impl<W: Write> Write for Unread<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.1.write(bytes) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
-            written => written.map_err(|error| self.cannot(&error)),
+            written => written.map_err(|error| self.write_error(&error)),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self.1.flush() {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            flushed => flushed.map_err(|error| self.cannot(&error)),
+            flushed => flushed.map_err(|error| self.write_error(&error)),
         }
     }
 }
@@ -62,11 +62,11 @@ pub(crate) enum OutputFormat {
 /// How many of a thing there are, before what they are, e.g. `1 case is`, `2 cases are`.
 pub(crate) fn counted_are(count: usize, what: &str) -> String {
     let are = if count == 1 { "is" } else { "are" };
-    format!("{} {are}", counted(count, what))
+    format!("{} {are}", pluralize(count, what))
 }
 
 /// How many runs passed, of those that say so, and how many do not.
-pub(crate) fn passed_of(passed: usize, failed: usize, unknown: usize) -> String {
+pub(crate) fn describe_passed(passed: usize, failed: usize, unknown: usize) -> String {
     match (passed + failed, unknown) {
         (0, _) => String::new(),
         (judged, 0) => format!("{passed} of {judged}"),
@@ -75,21 +75,21 @@ pub(crate) fn passed_of(passed: usize, failed: usize, unknown: usize) -> String 
 }
 
 /// At most four decimals.
-pub(crate) fn short(number: f64) -> String {
+pub(crate) fn format_short(number: f64) -> String {
     let text = format!("{number:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
 /// A number of percent, or of points of 100, as an argument.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     let share = number.filter(|number| (0.0..=100.0).contains(number));
     share.ok_or_else(|| "write a number from 0 to 100".to_owned())
 }
 
 /// Lines, each two columns further right.
-pub(crate) fn indented(text: &str) -> String {
+pub(crate) fn indent(text: &str) -> String {
     let line = |line: &str| {
         if line.is_empty() {
             "\n".to_owned()

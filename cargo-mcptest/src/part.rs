@@ -14,13 +14,13 @@ pub(crate) struct Part {
 
 impl Part {
     /// The shard as arguments of a test executable.
-    pub(crate) fn arguments(self) -> Vec<String> {
+    pub(crate) fn to_arguments(self) -> Vec<String> {
         let shard = self.shard.map(|shard| format!("--shard={shard}"));
         shard.into_iter().collect()
     }
 
     /// Whether a case is judged where this part is recorded. What is about no agent needs the runs of all machines.
-    pub(crate) fn records(self, case: &PackageCase<'_>) -> bool {
+    pub(crate) fn includes(self, case: &PackageCase<'_>) -> bool {
         match (self.shard, case.agent()) {
             (None, _) => true,
             (Some(shard), Some(agent)) => shard.holds(&agent),

@@ -4,15 +4,15 @@
 
 use std::process::Stdio;
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest::judge::AgentTest;
 
 use crate::failure::Failure;
-use crate::judging::{Filter, Opened};
+use crate::judging::{Filter, OpenPackage};
 use crate::output::Output;
 use crate::package::Judging;
 use crate::part::Part;
-use crate::record::{RecordJob, ran};
+use crate::record::{RecordJob, run_child};
 use crate::status::{EXIT_STATUS, ExitStatus};
 
 /// Plays recordings to your agent's own code, and shows what the code now does differently.
@@ -37,7 +37,7 @@ pub(crate) struct Play {
 
 impl Play {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::whole(&self.judging, output)?;
+        let opened = OpenPackage::open_whole(&self.judging, output)?;
         let agents = opened.suites.agents();
         let case = |agent: &AgentTest<'_>| format!("{}::playback", agent.case());
         let cases: Vec<String> = agents.iter().map(case).collect();
@@ -46,7 +46,7 @@ impl Play {
             .filter(|(agent, case)| self.filter.wants(agent.case()) || self.filter.wants(case))
             .collect();
         if wanted.is_empty() {
-            return Err(self.filter.nothing(cases.iter().map(String::as_str)));
+            return Err(self.filter.no_match(cases.iter().map(String::as_str)));
         }
         let runs =
             |agent: &AgentTest<'_>| !self.command.is_empty() || agent.agent().command.is_some();
@@ -59,10 +59,10 @@ impl Play {
             } else {
                 ""
             };
-            return Err(Failure::cannot_tell("no agent names the program that runs it").help(
+            return Err(Failure::inconclusive("no agent names the program that runs it").with_help(
                 format!(
                     "add `command: [python, agent.py]` to the agent, or give the program here: `{}`{functions}",
-                    call("play -- python agent.py")
+                    command_line("play -- python agent.py")
                 ),
             ));
         }
@@ -86,12 +86,12 @@ impl Play {
         let names = played.iter().map(|(_, case)| case.as_str());
         // It plays, whatever is asked of a test beside it.
         process
-            .args(self.part.arguments())
+            .args(self.part.to_arguments())
             .arg("--exact")
             .args(names)
             .env_remove("MCPTEST_RECORD");
         process.stdin(Stdio::null());
-        Ok(if ran(&mut process)? {
+        Ok(if run_child(&mut process)? {
             ExitStatus::Holds
         } else {
             ExitStatus::Finding

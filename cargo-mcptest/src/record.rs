@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 use crate::child_process;
 use crate::failure::Failure;
-use crate::judging::{Filter, Opened, in_parallel};
+use crate::judging::{Filter, OpenPackage, in_parallel};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::part::Part;
@@ -50,9 +50,9 @@ pub(crate) struct Record {
     #[command(flatten)]
     part: Part,
     #[command(flatten)]
-    which: Which,
+    which: RunSelection,
     #[command(flatten)]
-    how: How,
+    how: RecordingOptions,
     /// The program that is the agent, with its arguments. It replaces `command:` of the suites.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) struct Record {
 
 /// Which runs are recorded.
 #[derive(Debug, clap::Args)]
-struct Which {
+struct RunSelection {
     /// Record all runs again.
     #[arg(long)]
     all: bool,
@@ -78,7 +78,7 @@ struct Which {
 
 /// How they are recorded.
 #[derive(Debug, clap::Args)]
-struct How {
+struct RecordingOptions {
     /// Record all runs into this folder, which is laid out as the package. The recordings of the suites stay as they are,
     /// and nothing is judged: `cargo mcptest compare . FOLDER` compares both.
     #[arg(long, value_name = "FOLDER", conflicts_with = "changed")]
@@ -109,14 +109,14 @@ pub(crate) struct RecordJob {
 
 impl Record {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        if let Some(failure) = self.judges_nothing() {
+        if let Some(failure) = self.no_cases_failure() {
             return Err(failure);
         }
-        let opened = Opened::whole(&self.judging, output)?;
+        let opened = OpenPackage::open_whole(&self.judging, output)?;
         let cases = opened.suites.cases();
         let names = || cases.iter().map(PackageCase::name);
         if !names().any(|name| self.filter.wants(name)) {
-            return Err(self.filter.nothing(names()));
+            return Err(self.filter.no_match(names()));
         }
         let package = &opened.package;
         let asked = RecordJob {
@@ -130,15 +130,15 @@ impl Record {
         };
         let mut child = asked.process()?;
         child
-            .args(self.part.arguments())
-            .args(self.filter.arguments())
+            .args(self.part.to_arguments())
+            .args(self.filter.to_arguments())
             .stdin(Stdio::null());
         self.configure_child(&mut child)?;
         let mut results = ChildResults::default();
         let holds = match self.format {
-            OutputFormat::Text => ran(&mut child)?,
+            OutputFormat::Text => run_child(&mut child)?,
             OutputFormat::Json => {
-                results.ask(&mut child, &package.folder)?;
+                results.configure_child(&mut child, &package.folder)?;
                 let ran = child_process::output(child.stderr(Stdio::inherit()))?;
                 write!(
                     output.err,
@@ -150,11 +150,11 @@ impl Record {
         };
         if self.format == OutputFormat::Json {
             // Loaded anew: the recordings are other ones now.
-            let opened = Opened::whole(&self.judging, output)?;
+            let opened = OpenPackage::open_whole(&self.judging, output)?;
             let cases = opened.suites.cases();
             let wanted: Vec<_> = cases
                 .iter()
-                .filter(|case| self.filter.wants(case.name()) && self.part.records(case))
+                .filter(|case| self.filter.wants(case.name()) && self.part.includes(case))
                 .collect();
             let judged = results.read(&opened.package.name);
             let results = in_parallel(&wanted, |case| judged.result_for(case));
@@ -204,12 +204,12 @@ impl Record {
     }
 
     /// Why there are no cases to write as JSON.
-    fn judges_nothing(&self) -> Option<Failure> {
+    fn no_cases_failure(&self) -> Option<Failure> {
         let judges_nothing = self.how.dry_run || self.how.into.is_some();
         let asks = self.format == OutputFormat::Json && judges_nothing;
         asks.then(|| {
             Failure::new("with `--dry-run` or `--into` no case is judged, so there is nothing to write as JSON")
-                .help("leave `--format json` out")
+                .with_help("leave `--format json` out")
         })
     }
 }
@@ -220,7 +220,7 @@ struct ChildResults(Option<(PathBuf, Option<TempDir>)>);
 
 impl ChildResults {
     /// Lets the process, which runs in this folder, leave them where the environment says, else where only this one looks.
-    fn ask(&mut self, child: &mut Command, folder: &Path) -> Result<(), Failure> {
+    fn configure_child(&mut self, child: &mut Command, folder: &Path) -> Result<(), Failure> {
         let asked = env::var_os(VARIABLE).filter(|folder| !folder.is_empty());
         let place = if let Some(named) = asked {
             (folder.join(named), None)
@@ -233,21 +233,21 @@ impl ChildResults {
         Ok(())
     }
 
-    fn read(&self, package: &str) -> JudgedByChild {
+    fn read(&self, package: &str) -> CaseResultsByName {
         let read = self
             .0
             .as_ref()
             .and_then(|(folder, _)| Results::read(folder).ok());
         let cases = read.into_iter().flat_map(|results| results.cases);
         let own = cases.filter(|case| case.package == package);
-        JudgedByChild(own.map(|case| (case.case.clone(), case)).collect())
+        CaseResultsByName(own.map(|case| (case.case.clone(), case)).collect())
     }
 }
 
 /// The verdicts of the process that records, by the names of the cases.
-struct JudgedByChild(HashMap<String, CaseResult>);
+struct CaseResultsByName(HashMap<String, CaseResult>);
 
-impl JudgedByChild {
+impl CaseResultsByName {
     /// The verdict on a case. One that runs the agent's own code is not made again.
     fn result_for(&self, case: &PackageCase<'_>) -> CaseResult {
         if !case.runs_code() {
@@ -296,8 +296,8 @@ impl Test {
             is_test: true,
         };
         let mut process = asked.process()?;
-        process.args(self.part.arguments()).args(&self.arguments);
-        Ok(if ran(&mut process)? {
+        process.args(self.part.to_arguments()).args(&self.arguments);
+        Ok(if run_child(&mut process)? {
             ExitStatus::Holds
         } else {
             ExitStatus::Finding
@@ -308,7 +308,7 @@ impl Test {
 /// Runs the process that runs the cases; whether it ended well. It takes this one's place where the system can do
 /// that, so that what ends this one ends it too.
 #[cfg(unix)]
-pub(crate) fn ran(process: &mut Command) -> Result<bool, Failure> {
+pub(crate) fn run_child(process: &mut Command) -> Result<bool, Failure> {
     use std::os::unix::process::CommandExt;
 
     Err(process.exec().into())
@@ -327,7 +327,7 @@ impl RecordJob {
                 "the cases of `{}` cannot be run: the path of a folder is not UTF-8",
                 self.folder.display()
             ))
-            .help("give the folder another name")
+            .with_help("give the folder another name")
         })?;
         let mut child = Command::new(env::current_exe()?);
         child
@@ -340,7 +340,7 @@ impl RecordJob {
 }
 
 /// Records, where this is the process that does; nothing elsewhere.
-pub(crate) fn child() -> Option<ExitCode> {
+pub(crate) fn run_as_child() -> Option<ExitCode> {
     let asked = env::var(CHILD).ok()?;
     let asked: RecordJob = serde_json::from_str(&asked).ok()?;
     let folder = asked.folder.to_string_lossy();

@@ -11,12 +11,12 @@ use crate::status::ExitStatus;
 pub(crate) struct Schema {
     /// The file format.
     #[arg(value_enum)]
-    of: Described,
+    of: SchemaKind,
 }
 
 /// What has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Described {
+enum SchemaKind {
     /// A suite: `suites/*.yml`.
     Suite,
     /// A recorded run.
@@ -28,9 +28,9 @@ enum Described {
 impl Schema {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let schema = match self.of {
-            Described::Suite => mcptest_suite::SUITE_SCHEMA,
-            Described::Cassette => mcptest_trace::trace::CASSETTE_SCHEMA,
-            Described::Results => mcptest::result::RESULTS_SCHEMA,
+            SchemaKind::Suite => mcptest_suite::SUITE_SCHEMA,
+            SchemaKind::Cassette => mcptest_trace::trace::CASSETTE_SCHEMA,
+            SchemaKind::Results => mcptest::result::RESULTS_SCHEMA,
         };
         write!(output.out, "{schema}")?;
         Ok(ExitStatus::Holds)

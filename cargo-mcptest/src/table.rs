@@ -1,17 +1,17 @@
 //! Rows of cells under headings, for people.
 
 use mcptest_suite::escape_line;
-use mcptest_trace::text::{filled, width as width_of};
+use mcptest_trace::text::{pad_to, width as width_of};
 
 pub(crate) use mcptest_trace::text::escape_markdown as escaped;
 
 /// A table whose first column stands to the left, the others, which are numbers, to the right.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
-    table_of(rows, 1)
+    table_with_words(rows, 1)
 }
 
 /// A table whose first `words` columns stand to the left, the others to the right.
-pub(crate) fn table_of(rows: &[Vec<String>], words: usize) -> String {
+pub(crate) fn table_with_words(rows: &[Vec<String>], words: usize) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let rows: Vec<Vec<String>> = rows
         .iter()
@@ -33,7 +33,7 @@ pub(crate) fn table_of(rows: &[Vec<String>], words: usize) -> String {
                 .zip(&widths)
                 .enumerate()
                 .map(|(column, (cell, width))| match column {
-                    column if column < words => filled(cell, *width),
+                    column if column < words => pad_to(cell, *width),
                     _ => " ".repeat(width.saturating_sub(width_of(cell))) + cell,
                 });
         let line = cells.collect::<Vec<_>>().join("  ");

@@ -106,7 +106,7 @@ fn recorded(folder: &Folder, run: usize) -> Value {
 
 #[test]
 fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
-    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    let folder = Folder::new().with_file("suites/refunds.yml", with_command());
     let model = provider();
     let said = mcptest(&folder, Some(&model), &["record"]).exits(0);
     assert!(
@@ -152,7 +152,7 @@ fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
 
 #[test]
 fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
-    let folder = Folder::new().with("checks/refunds.yml", suite(""));
+    let folder = Folder::new().with_file("checks/refunds.yml", suite(""));
     let program = agent::program("agent");
     let program: Vec<&str> = program.iter().map(String::as_str).collect();
     let arguments = [&["record", "--suites", "checks", "--"], program.as_slice()].concat();
@@ -169,7 +169,7 @@ fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
 
 #[test]
 fn recordings_are_played_to_a_program_that_no_suite_names() {
-    let folder = Folder::new().with("suites/refunds.yml", suite(""));
+    let folder = Folder::new().with_file("suites/refunds.yml", suite(""));
     let words = agent::program("agent");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let with_program = |arguments: &[&'static str]| [arguments, &["--"], words.as_slice()].concat();
@@ -211,7 +211,7 @@ fn recordings_are_played_to_a_program_that_no_suite_names() {
 
 #[test]
 fn a_command_of_a_suite_is_played_though_the_suite_has_no_such_gate() {
-    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    let folder = Folder::new().with_file("suites/refunds.yml", with_command());
     mcptest(&folder, Some(&provider()), &["record"]).exits(0);
     let played = mcptest(&folder, None, &["play"]).exits(0);
     assert!(played.stdout.contains("1 passed"), "{played}");
@@ -231,7 +231,7 @@ fn a_command_of_a_suite_is_played_though_the_suite_has_no_such_gate() {
 #[test]
 fn a_cap_on_model_calls_holds_for_a_program_of_ones_own() {
     let capped = with_command().replace("runs: 2", "runs: 1\n  max_turns: 1");
-    let folder = Folder::new().with("suites/refunds.yml", capped);
+    let folder = Folder::new().with_file("suites/refunds.yml", capped);
     mcptest(&folder, Some(&provider()), &["record"]);
     let file = folder.at("suites/cassettes/Refund_agent__gpt-5.json");
     let run: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
@@ -250,7 +250,7 @@ fn a_program_that_fails_leaves_no_run_and_its_last_words() {
     let failing = with_command()
         .replace("runs: 2", "runs: 1")
         .replace("\"--exact\",\"agent\"", "\"--exact\",\"crashing_agent\"");
-    let folder = Folder::new().with("suites/refunds.yml", failing);
+    let folder = Folder::new().with_file("suites/refunds.yml", failing);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     assert!(
         said.stdout
@@ -268,7 +268,7 @@ fn a_program_that_fails_leaves_no_run_and_its_last_words() {
 #[test]
 fn a_run_of_another_model_is_none_of_this_agent() {
     let other = with_command().replace("model: gpt-5", "model: gpt-6");
-    let folder = Folder::new().with("suites/refunds.yml", other);
+    let folder = Folder::new().with_file("suites/refunds.yml", other);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     let told = "the agent asked the model `gpt-5`, and the suite says `gpt-6`";
     assert!(said.stdout.contains(told), "{said}");
@@ -277,7 +277,7 @@ fn a_run_of_another_model_is_none_of_this_agent() {
 #[test]
 fn a_budget_stops_a_program_of_ones_own_before_it_is_overspent() {
     let budget = format!("budget: {{ per_suite_usd_cents: 1 }}\n{}", with_command());
-    let folder = Folder::new().with("suites/refunds.yml", budget);
+    let folder = Folder::new().with_file("suites/refunds.yml", budget);
     let model = provider();
     let said = mcptest(&folder, Some(&model), &["record"]).exits(1);
     let told = "stopped before overspending: $0.0000 of $0.0100 are spent";
@@ -287,7 +287,7 @@ fn a_budget_stops_a_program_of_ones_own_before_it_is_overspent() {
 #[test]
 fn an_agent_that_asks_nothing_says_what_to_set() {
     let silent = suite("  command: [cargo, --version]\n");
-    let folder = Folder::new().with("suites/refunds.yml", silent);
+    let folder = Folder::new().with_file("suites/refunds.yml", silent);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     assert!(said.stdout.contains("OPENAI_BASE_URL"), "{said}");
     assert!(
@@ -303,7 +303,7 @@ fn an_agent_that_asks_nothing_says_what_to_set() {
 fn a_program_that_dies_before_it_calls_a_model_is_told_as_that() {
     let dies = "echo \"No module named 'openai'\" >&2; exit 3";
     let dying = suite(&format!("  command: {}\n", json!(["sh", "-c", dies])));
-    let folder = Folder::new().with("suites/refunds.yml", dying.replace("runs: 2", "runs: 1"));
+    let folder = Folder::new().with_file("suites/refunds.yml", dying.replace("runs: 2", "runs: 1"));
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     let told = "error: the program ended with exit status 3 before it called a model\n";
     let lines = "the last lines of the program's standard error:\n    | No module named 'openai'\n";
@@ -331,7 +331,7 @@ fn a_program_that_dies_before_it_calls_a_model_is_told_as_that() {
 
 #[test]
 fn a_model_that_cannot_be_reached_is_named_by_its_address() {
-    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    let folder = Folder::new().with_file("suites/refunds.yml", with_command());
     let mut record: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
     // Nothing listens there.
     record
@@ -351,7 +351,7 @@ fn a_model_that_cannot_be_reached_is_named_by_its_address() {
 
 #[test]
 fn an_error_of_the_provider_is_named() {
-    let folder = Folder::new().with("suites/refunds.yml", with_command());
+    let folder = Folder::new().with_file("suites/refunds.yml", with_command());
     let provider = provider();
     let mut record: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
     record
@@ -378,7 +378,7 @@ fn what_sets_back_must_end_well_before_a_run() {
         "  command: {}\n  before: [cargo, no-such-command]\n",
         json!(agent::program("agent"))
     ));
-    let folder = Folder::new().with("suites/refunds.yml", failing);
+    let folder = Folder::new().with_file("suites/refunds.yml", failing);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     assert!(
         said.stdout
@@ -394,7 +394,7 @@ fn a_program_that_lists_its_folder_is_played_where_it_does_not_see_its_recording
     let lists = format!("command: [{}, ", &lists[1..lists.len() - 1]);
     let listing = with_command().replace("command: [", &lists);
     // In the suite's folder it sees the folder of its recordings, which was not there.
-    let folder = Folder::new().with("suites/refunds.yml", &listing);
+    let folder = Folder::new().with_file("suites/refunds.yml", &listing);
     mcptest(&folder, Some(&provider()), &["record"]).exits(0);
     mcptest(&folder, None, &["play"]).exits(1);
     // `before` makes the folder; it starts in the suite's.
@@ -404,7 +404,7 @@ fn a_program_that_lists_its_folder_is_played_where_it_does_not_see_its_recording
         "rm -rf ../work && mkdir ../work && cp refunds.yml ../work/order.txt"
     ]);
     let beside = format!("{listing}  cwd: ../work\n  before: {made}\n");
-    let folder = Folder::new().with("suites/refunds.yml", &beside);
+    let folder = Folder::new().with_file("suites/refunds.yml", &beside);
     mcptest(&folder, Some(&provider()), &["record"]).exits(0);
     assert_eq!(recorded(&folder, 1)["system_prompt"], "order.txt");
     mcptest(&folder, None, &["play"]).exits(0);
@@ -422,7 +422,7 @@ fn a_program_that_lists_its_folder_is_played_where_it_does_not_see_its_recording
 #[test]
 fn the_end_of_a_recording_says_what_was_taken_out_and_what_changes_by_itself() {
     let playback = |options: &str| format!("{}  playback: {options}\n", with_command());
-    let folder = Folder::new().with("suites/refunds.yml", playback("{}"));
+    let folder = Folder::new().with_file("suites/refunds.yml", playback("{}"));
     let model = provider();
     let record = |system: &str| {
         let mut record: Command = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
@@ -492,7 +492,7 @@ fn a_folder_that_is_not_there_is_told_before_anything_is_spent() {
 #[test]
 fn a_system_prompt_beside_a_program_that_has_its_own_is_told_at_once() {
     let with = with_command().replace("  runs: 2", "  runs: 1\n  system_prompt: You are a pirate.");
-    let folder = Folder::new().with("suites/refunds.yml", with);
+    let folder = Folder::new().with_file("suites/refunds.yml", with);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     let told = "the agent's own code sends another system prompt than the suite has";
     assert!(said.stdout.contains(told), "{said}");
@@ -518,7 +518,7 @@ fn a_closing_that_is_to_be_printed_must_be_printed() {
         "command: [",
         &format!("command: [{}, ", &silent[1..silent.len() - 1]),
     );
-    let folder = Folder::new().with("suites/refunds.yml", quiet);
+    let folder = Folder::new().with_file("suites/refunds.yml", quiet);
     let said = mcptest(&folder, Some(&provider()), &["record"]).exits(1);
     assert!(
         said.stdout
@@ -538,7 +538,7 @@ fn an_import_writes_no_suite_where_no_test_looks() {
     let run_of_log = json!({ "model": "m", "messages": [
         { "role": "user", "content": "p" }, { "role": "assistant", "content": "a" },
     ] });
-    let folder = Folder::new().with("log.json", run_of_log.to_string());
+    let folder = Folder::new().with_file("log.json", run_of_log.to_string());
     let import = |suite: &str| {
         let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), folder.path());
         run(line.args(["import", "log.json", "--suite", suite]))

@@ -149,20 +149,20 @@ fn without_crate() -> [Folder; 3] {
             )
             .with_run(&format!("{stem}/run-2.json"), &run_of(&[]))
             .with_run("suites/cassettes/Gone__gpt-5/run-1.json", &run_of(&[]))
-            .with(
+            .with_file(
                 "suites/cassettes/.Refund_agent__gpt-5.recording/run-1.json",
                 "{}",
             )
-            .with("trusted-results/x.json", "{")
+            .with_file("trusted-results/x.json", "{")
     };
     [
-        Folder::new().with("runs.jsonl", &imported),
+        Folder::new().with_file("runs.jsonl", &imported),
         Folder::new()
-            .with("runs.jsonl", &imported)
-            .with("suites/refunds.yml", format!("{SUITE}{wants_more}")),
+            .with_file("runs.jsonl", &imported)
+            .with_file("suites/refunds.yml", format!("{SUITE}{wants_more}")),
         recorded(Folder::new())
-            .with("runs.jsonl", &imported)
-            .with("suites/refunds.yml", format!("{SUITE}{wants_more}")),
+            .with_file("runs.jsonl", &imported)
+            .with_file("suites/refunds.yml", format!("{SUITE}{wants_more}")),
     ]
 }
 
@@ -170,12 +170,12 @@ fn in_crate() -> [Folder; 2] {
     let other = "version = 4\n\n[[package]]\nname = \"mcptest-harness\"\nversion = \"9.3.0\"\n\n\
                  [[package]]\nname = \"shop\"\nversion = \"0.1.0\"\ndependencies = [\"mcptest-harness\"]\n";
     let bare = Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             "[package]\nname = \"bare\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
         )
-        .with("src/lib.rs", "");
-    [bare, shop(&good()).with("Cargo.lock", other)]
+        .with_file("src/lib.rs", "");
+    [bare, shop(&good()).with_file("Cargo.lock", other)]
 }
 
 fn run_line(program: &Path, folder: &Folder, line: &[String]) -> Finished {

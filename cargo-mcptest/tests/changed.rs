@@ -144,7 +144,7 @@ fn recorded() -> Folder {
 }
 
 fn recorded_at(tokens: u64) -> Folder {
-    let folder = Folder::new().with("suites/desk.yml", suite(""));
+    let folder = Folder::new().with_file("suites/desk.yml", suite(""));
     record(&folder, &provider(tokens), "", &[]).exits(0);
     assert_eq!(cassettes(&folder).len(), 12);
     folder
@@ -250,7 +250,7 @@ fn a_recording_that_is_killed_goes_on_with_what_the_code_does_now() {
         "{:?}",
         now.keys()
     );
-    assert_eq!(other(&before, &whole(now)), OF_TWO[..3]);
+    assert_eq!(other(&before, &without_staged(now)), OF_TWO[..3]);
     let said = record(&folder, &model, "a tool's text", &["--changed"]).exits(0);
     assert!(said.stderr.contains("2 of 12 runs to record: "), "{said}");
     assert!(said.stderr.contains("recorded 2 runs of `Bob` ("), "{said}");
@@ -271,7 +271,7 @@ fn a_recording_that_is_killed_goes_on_with_what_the_code_does_now() {
 }
 
 /// The recordings without what was left of one that was killed.
-fn whole(mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+fn without_staged(mut files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
     files.retain(|name, _| !name.starts_with('.'));
     files
 }

@@ -10,7 +10,7 @@ mod support;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::Finished;
-use e2e_support::transcript::as_shown;
+use e2e_support::transcript::matches_transcript;
 use serde_json::{Value, json};
 use support::mcptest;
 
@@ -89,7 +89,7 @@ fn runs() -> [Value; 2] {
 /// A folder without a crate, with these runs.
 fn folder(runs: &[Value]) -> Folder {
     let suite = SUITE.replace("runs: 2", &format!("runs: {}", runs.len()));
-    let folder = Folder::new().with("suites/clerks.yml", suite);
+    let folder = Folder::new().with_file("suites/clerks.yml", suite);
     let numbered = (1..).zip(runs);
     numbered.fold(folder, |folder, (number, run)| {
         folder.with_run(
@@ -409,7 +409,7 @@ for line in sys.stdin:
 
 #[test]
 fn nothing_recorded_is_no_pass() {
-    let empty = Folder::new().with("suites/clerks.yml", SUITE);
+    let empty = Folder::new().with_file("suites/clerks.yml", SUITE);
     let said = contract(&empty, "desk", &same_tools(), &[]).exits(2);
     assert!(
         said.stderr
@@ -583,7 +583,7 @@ fn the_page_shows_what_is_printed() {
             "what breaks nothing" => contract(&folder, "desk", &changed_tools(), &[]).exits(0),
             other => panic!("nothing shows `{other}`"),
         };
-        assert!(as_shown(&shown, &said.stdout), "{name}: {said}");
+        assert!(matches_transcript(&shown, &said.stdout), "{name}: {said}");
         names.push(name);
     }
     assert_eq!(names, ["what breaks", "what breaks nothing"]);

@@ -16,7 +16,7 @@ const SUITE: &str = "agents: [{ name: Desk agent, model: gpt-5, prompt: \"Where 
 
 /// A folder with a run of the order desk that the proxy recorded.
 fn recorded() -> Folder {
-    let folder = Folder::new().with("suites/desk.yml", SUITE);
+    let folder = Folder::new().with_file("suites/desk.yml", SUITE);
     let mut proxy = Command::new(env!("CARGO_BIN_EXE_cargo-mcptest"))
         .current_dir(folder.path())
         .args([

@@ -71,7 +71,7 @@ fn a_variable_that_asks_for_something_is_never_passed_over() {
 #[test]
 fn an_address_that_is_not_utf_8_is_not_the_usual_one() {
     let suite = "agents:\n- name: A\n  model: gpt-5\n  prompt: Hello.\n  command: [sh]\n  calls: { max: 4 }\n";
-    let folder = Folder::new().with("suites/a.yml", suite);
+    let folder = Folder::new().with_file("suites/a.yml", suite);
     let ran = run(mcptest(&folder, &["record"]).env(
         "OPENAI_BASE_URL",
         OsStr::from_bytes(b"http://127.0.0.1:\xff\xfe"),

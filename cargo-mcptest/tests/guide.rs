@@ -13,7 +13,7 @@ use std::path::Path;
 
 use e2e_support::folder::Folder;
 use e2e_support::process::{command, run};
-use e2e_support::transcript::as_shown;
+use e2e_support::transcript::matches_transcript;
 use support::desk::desk;
 use support::four_agents::four_agents;
 use support::log::log;
@@ -101,7 +101,11 @@ fn what_is_shown_is_what_is_printed() {
             .strip_prefix("$ ")
             .unwrap_or_else(|| panic!("{}: it begins with no command", block.place));
         let said = mcptest(folder.path(), &arguments(line));
-        assert!(as_shown(expected, &said.stdout), "{}: {said}", block.place);
+        assert!(
+            matches_transcript(expected, &said.stdout),
+            "{}: {said}",
+            block.place
+        );
         shown += 1;
     }
     assert!(shown > 5, "{shown}");

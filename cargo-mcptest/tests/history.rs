@@ -47,14 +47,14 @@ fn record(folder: &Folder, agent: &str, prompt: &str, passed: u64, number: u64) 
 /// Three commits with recordings, and one without; in the last one an agent is worse.
 fn repository() -> Folder {
     let folder = Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [package.metadata.mcptest]\nroots = [\"suites\"]\n\n[workspace]\n",
         )
-        .with("src/lib.rs", "")
-        .with("suites/desk.yml", SUITE)
-        .with("cassettes.md", "no recording");
+        .with_file("src/lib.rs", "")
+        .with_file("suites/desk.yml", SUITE)
+        .with_file("cassettes.md", "no recording");
     git(&folder, &["init", "-q", "-b", "main"]);
     record(&folder, "falling", "go", 6, 1);
     record(&folder, "steady", "go", 5, 1);

@@ -22,8 +22,8 @@ fn crate_named(name: &str, more: &str) -> Folder {
     let manifest =
         format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{more}");
     Folder::new()
-        .with("Cargo.toml", manifest)
-        .with("src/lib.rs", "")
+        .with_file("Cargo.toml", manifest)
+        .with_file("src/lib.rs", "")
 }
 
 fn init(folder: &Path, more: &[&str]) -> Finished {
@@ -126,17 +126,17 @@ fn the_macro_makes_functions_of_the_cases() {
 fn a_member_of_a_workspace_depends_as_the_workspace_does() {
     let harness = harness_path();
     let folder = Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             format!(
                 "[workspace]\nresolver = \"3\"\nmembers = [\"init-shop\", \"init-other\"]\n\n[workspace.dependencies]\n\
                  agent-tests = {{ package = \"mcptest-harness\", path = \"{harness}\" }}\n"
             ),
         )
-        .with("init-shop/Cargo.toml", "[package]\nname = \"init-shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
-        .with("init-shop/src/lib.rs", "")
-        .with("init-other/Cargo.toml", "[package]\nname = \"init-other\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
-        .with("init-other/src/lib.rs", "");
+        .with_file("init-shop/Cargo.toml", "[package]\nname = \"init-shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+        .with_file("init-shop/src/lib.rs", "")
+        .with_file("init-other/Cargo.toml", "[package]\nname = \"init-other\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+        .with_file("init-other/src/lib.rs", "");
     let asked = mcptest(folder.path(), &["init"]).exits(2);
     assert_eq!(
         asked.stderr,
@@ -156,9 +156,9 @@ fn a_crate_with_other_tests_keeps_them() {
         "init-tested",
         "\n[dev-dependencies]\n\n[[test]]\nname = \"other\"\npath = \"tests/other.rs\"\n",
     )
-    .with("tests/agents.rs", "#[test]\nfn of_my_own() {}\n")
-    .with("tests/other.rs", "#[test]\nfn as_well() {}\n")
-    .with(
+    .with_file("tests/agents.rs", "#[test]\nfn of_my_own() {}\n")
+    .with_file("tests/other.rs", "#[test]\nfn as_well() {}\n")
+    .with_file(
         "suites/shop/deep.yml",
         "agents:\n- { name: a, model: m, prompt: p, calls: { max: 3 } }\n",
     );
@@ -184,8 +184,8 @@ fn a_crate_with_other_tests_keeps_them() {
 
 #[test]
 fn nothing_is_overwritten_and_nothing_half_done() {
-    let folder =
-        crate_named("init-taken", "").with("suites/cassettes/Refund_agent__gpt-5.json", "mine");
+    let folder = crate_named("init-taken", "")
+        .with_file("suites/cassettes/Refund_agent__gpt-5.json", "mine");
     let before = collect(folder.path());
     let refused = init(folder.path(), &[]).exits(2);
     assert_eq!(
@@ -215,7 +215,7 @@ fn published(folder: &Folder, version: &str) {
 
 #[test]
 fn what_no_registry_has_is_no_start() {
-    let folder = crate_named("init-unpublished", "").with("docs/.keep", "");
+    let folder = crate_named("init-unpublished", "").with_file("docs/.keep", "");
     published(&folder, "0.0.1");
     let before = collect(folder.path());
     let refused = mcptest(folder.path(), &["init"]).exits(2);

@@ -240,8 +240,8 @@ fn gitignore_gets_the_line_that_it_lacks() {
     }
     // A rule of a folder above counts, and a report that is written lies in a folder that git passes over.
     let folder = Folder::new()
-        .with(".gitignore", "*.snap.new\n")
-        .with("below/.keep", "");
+        .with_file(".gitignore", "*.snap.new\n")
+        .with_file("below/.keep", "");
     git(&folder, &["init", "--quiet"]);
     let below = folder.at("below");
     let words = agent::program("agent");
@@ -269,11 +269,11 @@ fn gitignore_gets_the_line_that_it_lacks() {
 #[test]
 fn a_program_of_a_crate_starts_in_the_folder_of_the_package() {
     let folder = Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
         )
-        .with("src/lib.rs", "");
+        .with_file("src/lib.rs", "");
     let words = agent::program("agent");
     let mut below = command(env!("CARGO_BIN_EXE_cargo-mcptest"), &folder.at("src"));
     let refused = run(below.args(["init", "--"]).args(words)).exits(2);

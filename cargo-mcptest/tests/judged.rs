@@ -184,7 +184,7 @@ fn no_case_of_a_name_is_no_verdict() {
 
 #[test]
 fn a_suite_that_does_not_load_is_in_the_report() {
-    let shop = shop(&good()).with("suites/odd.yml", "agnets: []\n");
+    let shop = shop(&good()).with_file("suites/odd.yml", "agnets: []\n");
     let said = mcptest(shop.path(), &["report", "--format", "markdown"]).exits(2);
     assert!(said.stdout.contains("❌ odd::load: "), "{said}");
     assert!(said.stdout.contains("did you mean `agents`?"), "{said}");
@@ -320,15 +320,15 @@ fn checks_in_rust_are_in_it_when_the_tests_run() {
     let check = "fn main() -> std::process::ExitCode {\n    mcptest::harness!()\n        .check(\"polite\", |_| Ok::<(), String>(()))\n        .run()\n}\n";
     let plain = shop(&good());
     let folder = Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             manifest(
                 "report-checks",
                 "[[test]]\nname = \"agents\"\nharness = false\n",
             ),
         )
-        .with("src/lib.rs", "")
-        .with("tests/agents.rs", check);
+        .with_file("src/lib.rs", "")
+        .with_file("tests/agents.rs", check);
     for (path, bytes) in e2e_support::folder::collect(&plain.at("suites")) {
         folder.write(&format!("suites/{path}"), bytes);
     }
@@ -440,7 +440,7 @@ fn tagged() -> Folder {
         run
     };
     shop(&good())
-        .with("suites/refunds.yml", format!("agents:\n{suite}"))
+        .with_file("suites/refunds.yml", format!("agents:\n{suite}"))
         .with_run("suites/cassettes/One__gpt-5.json", &run("One", &[]))
         .with_run("suites/cassettes/Two__gpt-5.json", &run("Two", &[]))
         .with_run(
@@ -524,7 +524,7 @@ fn a_tag_that_no_agent_has_is_an_error() {
     let suite = fs::read_to_string(shop.at("suites/refunds.yml")).unwrap();
     let skipped = suite.replace("tags: [slow", "skip: because, tags: [slow");
     assert_ne!(skipped, suite);
-    let shop = shop.with("suites/refunds.yml", skipped);
+    let shop = shop.with_file("suites/refunds.yml", skipped);
     let said = with_tags(&shop, "slow", &["report"]).exits(2);
     assert!(
         said.stderr
@@ -544,7 +544,7 @@ fn a_tag_that_no_agent_has_is_an_error() {
 #[test]
 fn a_snapshot_that_differs_says_what_accepts_it() {
     let suite = SUITE.replace("    calls: { max: 4 }\n", "    snapshot: {}\n");
-    let shop = shop(&good()).with("suites/refunds.yml", suite);
+    let shop = shop(&good()).with_file("suites/refunds.yml", suite);
     let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), shop.path());
     let said = run(line
         .env("INSTA_UPDATE", "always")

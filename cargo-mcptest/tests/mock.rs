@@ -34,7 +34,7 @@ tools:
 type Client = RunningService<RoleClient, ()>;
 
 fn folder() -> Folder {
-    Folder::new().with("tools.yml", TOOLS)
+    Folder::new().with_file("tools.yml", TOOLS)
 }
 
 fn arguments(fault: &str) -> Vec<&str> {
@@ -380,7 +380,7 @@ fn refused(folder: &Folder, more: &[&str]) -> String {
 
 #[test]
 fn everything_that_is_wrong_with_a_file_is_told_at_once() {
-    let folder = Folder::new().with("bad.yml", BAD);
+    let folder = Folder::new().with_file("bad.yml", BAD);
     let said = refused(&folder, &["--tools-from", "bad.yml"]);
     e2e_support::snapshot::assert("mock-refused", &said, folder.path());
 }

@@ -33,7 +33,7 @@ fn recording() -> Value {
 
 #[tokio::test]
 async fn a_client_gets_the_recorded_list_and_the_recorded_answers_in_their_order() {
-    let folder = Folder::new().with("run.json", recording().to_string());
+    let folder = Folder::new().with_file("run.json", recording().to_string());
     let mut server = tokio::process::Command::new(env!("CARGO_BIN_EXE_cargo-mcptest"));
     server.current_dir(folder.path());
     server.args([
@@ -86,10 +86,10 @@ fn what_cannot_be_served_says_why() {
     let two = format!("{0}\n{0}\n", recording());
     let bare = json!({ "schema_version": "v1", "model": "m", "user_prompt": "p", "trace": { "final_response": "Hello." } });
     let folder = Folder::new()
-        .with("run.json", recording().to_string())
-        .with("runs.jsonl", two)
-        .with("bare.json", bare.to_string())
-        .with("other.json", "{}");
+        .with_file("run.json", recording().to_string())
+        .with_file("runs.jsonl", two)
+        .with_file("bare.json", bare.to_string())
+        .with_file("other.json", "{}");
     for (arguments, told) in [
         (
             &["run.json"][..],

@@ -161,7 +161,7 @@ fn script() -> Script {
 #[test]
 fn a_tool_runs_once_for_each_recorded_run_and_never_while_it_is_played() {
     let effects = Folder::new();
-    let folder = Folder::new().with("suites/refunds.yml", suite());
+    let folder = Folder::new().with_file("suites/refunds.yml", suite());
     let model = Provider::start(script()).unwrap();
     let mut record = mcptest(&folder, &effects, "", &["record"]);
     record.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));

@@ -176,7 +176,7 @@ fn recording(playback: &str, change: &str, suited: fn(String) -> String) -> (Fol
         [asks(json!([call(7)])), asks(json!([call(8)])), says("7 was delivered.")],
     ] }] });
     let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
-    let folder = Folder::new().with("suites/refunds.yml", suited(suite(playback)));
+    let folder = Folder::new().with_file("suites/refunds.yml", suited(suite(playback)));
     let mut record = mcptest(&folder, change, &["record"]);
     record.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
     let said = run(&mut record);

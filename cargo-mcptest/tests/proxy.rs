@@ -36,7 +36,7 @@ fn proxy(folder: &Path, more: &[&str], server: &[&str]) -> Command {
 
 /// The server of the examples.
 fn desk() -> String {
-    let program = workshop::program_of("order-desk", "desk");
+    let program = workshop::test_program("order-desk", "desk");
     program.to_str().unwrap().to_owned()
 }
 
@@ -86,7 +86,10 @@ fn session(mut child: Child) -> (Vec<Value>, Child) {
 
 #[test]
 fn a_client_sees_what_it_would_see_without_and_the_run_is_recorded() {
-    let (folder, server) = (Folder::new().with("closing.txt", "It was sent.\n"), desk());
+    let (folder, server) = (
+        Folder::new().with_file("closing.txt", "It was sent.\n"),
+        desk(),
+    );
     let mut alone = Command::new(&server);
     alone.stdin(Stdio::piped()).stdout(Stdio::piped());
     let (expected, mut alone) = session(alone.spawn().unwrap());
@@ -260,7 +263,7 @@ const ANSWERS: &str = "n=0; while IFS= read -r line; do cat answer-$n; echo; n=$
 fn relayed(lines: &[(&str, &str)], more: &[&str]) -> (Value, String, Option<i32>) {
     let mut folder = Folder::new();
     for (number, (_, answer)) in lines.iter().enumerate() {
-        folder = folder.with(&format!("answer-{number}"), answer);
+        folder = folder.with_file(&format!("answer-{number}"), answer);
     }
     let mut child = proxy(folder.path(), more, &["sh", "-c", ANSWERS])
         .spawn()

@@ -80,7 +80,7 @@ tools:
 "#;
 
 fn folder() -> Folder {
-    Folder::new().with("tools.yml", TOOLS)
+    Folder::new().with_file("tools.yml", TOOLS)
 }
 
 fn mock(folder: &Folder) -> Process {
@@ -114,7 +114,7 @@ fn run(folder: &Folder, number: u32) -> Value {
 #[cfg(unix)]
 #[tokio::test]
 async fn every_session_is_a_run() {
-    let folder = folder().with("closing.txt", "It was sent.\n");
+    let folder = folder().with_file("closing.txt", "It was sent.\n");
     let server = mock(&folder);
     let proxy = Process::proxy(
         folder.path(),

@@ -371,7 +371,7 @@ fn recordable(head: &str) -> (Folder, Provider) {
     });
     let script = json!({ "key": KEY, "conversations": conversations.collect::<Vec<_>>() });
     let provider = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
-    (Folder::new().with("suites/a.yml", suite), provider)
+    (Folder::new().with_file("suites/a.yml", suite), provider)
 }
 
 fn record(folder: &Folder, provider: &Provider, part: &str) -> Command {

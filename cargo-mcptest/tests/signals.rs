@@ -120,9 +120,9 @@ fn a_signal_ends_what_a_command_started() {
     for arguments in START {
         for signal in signals() {
             let folder = Folder::new()
-                .with("stubborn.sh", STUBBORN)
-                .with("suites/refunds.yml", SUITE)
-                .with(
+                .with_file("stubborn.sh", STUBBORN)
+                .with_file("suites/refunds.yml", SUITE)
+                .with_file(
                     "suites/cassettes/Refund_agent__gpt-5.json",
                     run_of(&good()).to_string(),
                 );

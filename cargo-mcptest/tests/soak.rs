@@ -120,7 +120,7 @@ fn many_runs_leave_nothing_behind() {
         "agents:\n- name: Greeter\n  model: gpt-5\n  prompt: Hello.\n  runs: {runs}\n  command: {program}\n  \
          expect: [{{ target: final_response, matcher: {{ contains: Hello }} }}]\n"
     );
-    let folder = Folder::new().with("suites/greeter.yml", suite);
+    let folder = Folder::new().with_file("suites/greeter.yml", suite);
     fs::create_dir(folder.at("tmp")).unwrap();
     soaked(folder.path(), &provider, "record");
     let recorded = collect(&folder.at("suites/cassettes"));

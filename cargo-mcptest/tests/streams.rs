@@ -118,7 +118,7 @@ fn a_file_that_finds_no_room_is_as_it_was_before() {
         &["mutants"],
     ];
     for arguments in write {
-        let folder = desk(8, 2).with("page.html", "the page of yesterday\n");
+        let folder = desk(8, 2).with_file("page.html", "the page of yesterday\n");
         let before = collect(folder.path());
         let shell = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
         let ran = ran(shell, folder.path(), arguments).exits(2);

@@ -21,17 +21,17 @@ fn recordings_and_snapshots_that_nothing_asks_for_are_shown_and_removed() {
     let shop = shop(&good())
         .with_run("suites/cassettes/Old_agent__gpt-5/run-1.json", &run_of(&[]))
         .with_run("cassettes/gone/Old_agent__gpt-5.json", &run_of(&[]))
-        .with("suites/cassettes/README.md", "about the recordings")
-        .with("suites/cassettes/notes.json", "{\"about\": \"them\"}")
-        .with(
+        .with_file("suites/cassettes/README.md", "about the recordings")
+        .with_file("suites/cassettes/notes.json", "{\"about\": \"them\"}")
+        .with_file(
             "suites/snapshots/refunds-refund_agent-snapshot.snap",
             "---\nsource: \"suites/refunds.yml\"\n---\nx\n",
         )
-        .with(
+        .with_file(
             "suites/snapshots/refunds-old_agent-snapshot.snap",
             "---\nsource: \"suites/refunds.yml\"\n---\nx\n",
         )
-        .with(
+        .with_file(
             "suites/snapshots/other__tests.snap",
             "---\nsource: tests/other.rs\n---\nx\n",
         );
@@ -76,7 +76,7 @@ fn agents_that_tags_leave_out_are_not_looked_at_and_lose_nothing() {
     let other = "  - { name: Other, model: gpt-5, prompt: Hi., tags: [slow], calls: { max: 1 } }\n";
     let suite = SUITE.replace("    runs: 2\n", "    runs: 2\n    tags: [smoke]\n") + other;
     let shop = shop(&good())
-        .with("suites/refunds.yml", suite)
+        .with_file("suites/refunds.yml", suite)
         .with_run("suites/cassettes/Othr__gpt-5.json", &run_of(&[]));
     let said = mcptest(shop.path(), &["validate"]).exits(1);
     assert!(
@@ -305,7 +305,7 @@ fn a_list_that_agents_share_may_name_what_any_of_their_runs_calls() {
 #[test]
 fn a_suite_that_does_not_load_is_told_and_nothing_removed() {
     let shop = shop(&good())
-        .with("suites/odd.yml", "agnets: []\n")
+        .with_file("suites/odd.yml", "agnets: []\n")
         .with_run(
             "suites/cassettes/Odd__m.json",
             &run_of(&[("refund", json!({}))]),
@@ -335,7 +335,7 @@ fn what_was_imported_is_never_removed() {
         "trace": { "tool_calls": [], "final_response": "Done." },
     });
     let file = "suites/cassettes/New_agent__gpt-5/run-1.json";
-    let shop = shop(&good()).with(file, run.to_string());
+    let shop = shop(&good()).with_file(file, run.to_string());
     let said = mcptest(shop.path(), &["validate", "--fix"]).exits(1);
     let told = format!(
         "orphan: no agent test asks for the recording {file}\n\nhelp: put its entry into the suite"

@@ -10,7 +10,10 @@ use serde_json::json;
 fuzz_target!(|text: &str| {
     let (made, closing) = text.split_once('|').unwrap_or(("", text));
     let (tools, calls) = made.split_once(';').unwrap_or((made, ""));
-    let tools: Vec<_> = tools.split_whitespace().map(OfferedTool::in_line).collect();
+    let tools: Vec<_> = tools
+        .split_whitespace()
+        .map(OfferedTool::from_line)
+        .collect();
     let named = |call: &str| json!({ "name": call.trim_start_matches('!'), "args": {} });
     let calls: Vec<_> = calls.split_whitespace().collect();
     let made: Vec<_> = calls.iter().map(|call| named(call)).collect();

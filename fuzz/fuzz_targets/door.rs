@@ -13,16 +13,19 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((first, rest)) = bytes.split_first() else {
         return;
     };
-    let door = Door::records();
+    let door = Door::recording();
     let mut begun = 0;
     for (place, part) in rest.split(|byte| *byte == b'\n').take(8).enumerate() {
         if first >> place & 1 == 0 {
-            let Ok(call) = request::call(part) else {
+            let Ok(call) = request::parse_call(part) else {
                 continue;
             };
             // Nothing is waited for where there are no faults.
             let future = pin!(door.call(call));
-            match { future }.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            match { future }
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()))
+            {
                 Poll::Ready(Ok(Verdict::Run(run))) => {
                     assert_eq!(run, begun);
                     begun += 1;
@@ -32,25 +35,30 @@ fuzz_target!(|bytes: &[u8]| {
                 Poll::Pending => panic!("it waits"),
             }
         } else {
-            let Ok(done) = request::done(part) else {
+            let Ok(done) = request::parse_done(part) else {
                 continue;
             };
             let run = done.run;
-            let is_open = door.calls().get(run).is_some_and(|call| call.ended.is_none());
+            let is_open = door
+                .calls()
+                .get(run)
+                .is_some_and(|call| call.ended.is_none());
             assert_eq!(door.done(done.clone()).is_ok(), is_open);
             assert!(door.done(done).is_err());
         }
         assert_eq!(door.calls().len(), begun);
     }
     // What was recorded is given back, and nothing runs.
-    let written = door.written();
+    let written = door.notes();
     let plays = Door::from_notes(&written);
     for call in door.calls() {
-        let mut asked = request::call(br#"{"name":"x"}"#).expect("a request");
+        let mut asked = request::parse_call(br#"{"name":"x"}"#).expect("a request");
         asked.name.clone_from(&call.name);
         asked.args = call.args.as_object().cloned().unwrap_or_default();
         let future = pin!(plays.call(asked));
-        let answer = { future }.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let answer = { future }
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
         let Poll::Ready(Ok(answer)) = answer else {
             panic!("{answer:?}")
         };
@@ -59,5 +67,10 @@ fuzz_target!(|bytes: &[u8]| {
             panic!("{raised:?}");
         }
     }
-    assert!(plays.divergences(0).iter().all(|one| one.message.contains("control flow")));
+    assert!(
+        plays
+            .divergences(0)
+            .iter()
+            .all(|one| one.message.contains("control flow"))
+    );
 });

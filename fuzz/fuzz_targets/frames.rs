@@ -17,22 +17,22 @@ struct Counted {
 impl Listener for Counted {
     type Call = usize;
 
-    fn called(&mut self, _: &str, _: Value) -> usize {
+    fn on_call(&mut self, _: &str, _: Value) -> usize {
         self.called += 1;
         self.called - 1
     }
 
-    fn returned(&mut self, call: usize, _: Answer) {
+    fn on_return(&mut self, call: usize, _: Answer) {
         assert!(call < self.called);
         self.ended += 1;
     }
 
-    fn given_up(&mut self, call: usize) {
+    fn on_give_up(&mut self, call: usize) {
         assert!(call < self.called);
         self.ended += 1;
     }
 
-    fn answered(&mut self, _: &str, _: Value, _: Answer) {}
+    fn on_answer(&mut self, _: &str, _: Value, _: Answer) {}
 }
 
 fuzz_target!(|bytes: &[u8]| {

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mcptest_session::exchange::Said;
+use mcptest_session::exchange::ModelResponse;
 use mcptest_session::protocol::sse::{self, Blocks};
 use mcptest_session::protocol::{self, Framing, Route};
 use serde_json::Value;
@@ -57,7 +57,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 /// The calls that an answer asks for: the tool, and its arguments.
-fn calls(said: &Said) -> Vec<(String, Value)> {
+fn calls(said: &ModelResponse) -> Vec<(String, Value)> {
     let calls = said.calls();
     calls
         .map(|call| (call.name.clone(), call.args.clone()))

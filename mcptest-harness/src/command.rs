@@ -80,7 +80,7 @@ pub fn pass_on_name(process: &mut Command) {
 
 /// A line that calls the command with some words, as a person types it.
 #[must_use]
-pub fn call(words: &str) -> String {
+pub fn command_line(words: &str) -> String {
     format!("{} {words}", CommandName::current().words())
 }
 
@@ -116,6 +116,9 @@ mod tests {
 
     #[test]
     fn cargo_calls_the_command_where_nobody_says_how() {
-        assert_eq!(call("validate --fix"), "cargo mcptest validate --fix");
+        assert_eq!(
+            command_line("validate --fix"),
+            "cargo mcptest validate --fix"
+        );
     }
 }

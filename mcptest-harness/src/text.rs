@@ -1,8 +1,9 @@
 //! Short forms of long things, for whoever says something: knows nothing of gates, verdicts or suites.
 
 pub(crate) use mcptest_suite::text::{
-    TextForm, difference, escape_lookalike_pair, escape_lookalikes, looking_alike, normalised,
-    part_that_looks_like, short_json, truncate, unquoted, unseen, unseen_in,
+    TextForm, describe_invisible_difference, describe_invisible_difference_in, difference,
+    escape_lookalike_pair, escape_lookalikes, escape_outer_spaces, find_lookalike, lookalike_pairs,
+    normalised, short_json, truncate,
 };
 use mcptest_trace::record::fingerprint;
 
@@ -16,7 +17,7 @@ pub(crate) fn short_name(name: &str, most: usize) -> String {
 }
 
 /// The numbers of runs, from 1, of their places; a long list is cut.
-pub(crate) fn numbers(places: &[usize]) -> String {
+pub(crate) fn run_numbers(places: &[usize]) -> String {
     const SHOWN: usize = 20;
     let shown = places
         .iter()
@@ -30,7 +31,7 @@ pub(crate) fn numbers(places: &[usize]) -> String {
 }
 
 /// A count with a separator every three digits.
-pub(crate) fn thousands(count: u64) -> String {
+pub(crate) fn with_thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -44,7 +45,7 @@ pub(crate) fn thousands(count: u64) -> String {
 
 /// An amount of dollars: cents where it is a dollar or more, else four decimals, and more where two digits that
 /// say something need them.
-pub(crate) fn dollars(amount: f64) -> String {
+pub(crate) fn format_dollars(amount: f64) -> String {
     if amount >= 1.0 {
         return format!("{amount:.2}");
     }
@@ -76,9 +77,9 @@ mod tests {
 
     #[test]
     fn a_long_list_of_runs_is_cut() {
-        assert_eq!(numbers(&[0, 2]), "1, 3");
+        assert_eq!(run_numbers(&[0, 2]), "1, 3");
         let all: Vec<usize> = (0..5_000).collect();
-        assert!(numbers(&all).ends_with("19, 20 and 4980 more"));
+        assert!(run_numbers(&all).ends_with("19, 20 and 4980 more"));
     }
 
     #[test]
@@ -94,7 +95,7 @@ mod tests {
             0.000_031_4,
             1e-15,
         ]
-        .map(dollars);
+        .map(format_dollars);
         let expected = [
             "0.0000",
             "0.0031",
@@ -113,7 +114,7 @@ mod tests {
     fn counts_are_grouped() {
         let shown: Vec<_> = [0, 999, 1000, 1_234_567]
             .into_iter()
-            .map(thousands)
+            .map(with_thousands)
             .collect();
         assert_eq!(shown, ["0", "999", "1,000", "1,234,567"]);
     }

@@ -1,11 +1,11 @@
 //! Actions that stand in the texts of an agent: they are read as no calls, and whoever judges the run must know.
 
-use mcptest_trace::trace::{call_form, runs_blocks};
+use mcptest_trace::trace::{runs_blocks, text_call_form};
 
 use crate::event::{Event, ForeignRun};
 
 /// The form of what looks like an action in the texts of an agent.
-pub(crate) fn in_texts(run: &ForeignRun) -> Option<&'static str> {
+pub(crate) fn find_in_run(run: &ForeignRun) -> Option<&'static str> {
     let prompt = run.system_prompt.as_deref().into_iter();
     let runs_blocks = runs_blocks(prompt.chain(run.first_user_text()));
     let next = run.events.iter().skip(1).map(Some).chain([None]);
@@ -18,7 +18,7 @@ pub(crate) fn in_texts(run: &ForeignRun) -> Option<&'static str> {
             Event::User(text) | Event::Turn { text, .. } => Some(text.as_str()),
             _ => None,
         });
-        call_form(text, next, runs_blocks)
+        text_call_form(text, next, runs_blocks)
     })
 }
 
@@ -31,10 +31,10 @@ mod tests {
             system_prompt: Some(system.to_owned()),
             ..ForeignRun::default()
         };
-        run.user("Fix it.".to_owned());
+        run.push_user("Fix it.".to_owned());
         run.push_assistant(said.to_owned());
-        run.user(then.to_owned());
-        in_texts(&run)
+        run.push_user(then.to_owned());
+        find_in_run(&run)
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) const BLOCKS: [&str; 7] = [
 /// Results first; the remaining text is a user turn.
 pub(crate) fn read_user(content: Option<&Value>, run: &mut ForeignRun) {
     let Some(Value::Array(blocks)) = content else {
-        run.user(text_of(content));
+        run.push_user(text_of(content));
         return;
     };
     let is_result = |block: &&Value| text(block, "type") == Some("tool_result");
@@ -31,7 +31,7 @@ pub(crate) fn read_user(content: Option<&Value>, run: &mut ForeignRun) {
     }
     let rest = blocks.iter().filter(|block| !is_result(block));
     let said = read_parts(rest, run);
-    run.user(said);
+    run.push_user(said);
 }
 
 /// Reads a message that holds results of tools alone.
@@ -39,7 +39,7 @@ pub(crate) fn read_results(content: Option<&Value>, run: &mut ForeignRun) {
     let parts = content.and_then(Value::as_array).into_iter().flatten();
     let said = read_parts(parts, run);
     if !said.is_empty() {
-        run.lose("text among results", said);
+        run.report_lost("text among results", said);
     }
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn read_block(block: &Value, run: &mut ForeignRun) {
         "text" => run.push_assistant(text_of(Some(block))),
         "thinking" | "redacted_thinking" => run.note("reasoning left out"),
         "tool_use" | "mcp_tool_use" | "server_tool_use" => {
-            run.call(parts::block_call(block).into());
+            run.push_call(parts::block_call(block).into());
         }
         "tool_result" => run.push(Event::Answer(parts::block_result(block).into())),
         other if other.ends_with("_tool_result") => {

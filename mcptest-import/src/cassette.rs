@@ -5,19 +5,19 @@ mod result;
 mod stop;
 
 use mcptest_session::record::pairing::Pairing;
-use mcptest_trace::record::Talk;
-use mcptest_trace::record::payload::payload;
+use mcptest_trace::record::TranscriptBuilder;
+use mcptest_trace::record::payload::to_mcp_payload;
 use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
-pub(crate) use result::args as arguments;
+pub(crate) use result::normalize_args as arguments;
 
 use crate::actions;
 use crate::blob;
 use crate::distinct::Distinct;
 use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost};
 use crate::mapping::Mapping;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// A recording, and what is to be said of it.
 #[derive(Debug, Clone)]
@@ -65,7 +65,7 @@ pub(crate) fn from_run(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, 
         writer.write(&[Event::User(prompt.clone())]);
     }
     writer.write(&run.events);
-    writer.miss_actions(run);
+    writer.report_actions(run);
     Ok(writer.finish(run, &model, &prompt))
 }
 
@@ -73,7 +73,7 @@ struct Writer<'m> {
     mapping: &'m Mapping,
     calls: Vec<Value>,
     results: Vec<Value>,
-    talk: Talk,
+    talk: TranscriptBuilder,
     steps: Vec<CallTokens>,
     /// Characters before each model call, and those that it wrote, where tokens are estimated.
     written: Vec<(usize, usize)>,
@@ -96,7 +96,7 @@ impl<'m> Writer<'m> {
             mapping,
             calls: Vec::new(),
             results: Vec::new(),
-            talk: Talk::default(),
+            talk: TranscriptBuilder::default(),
             steps: Vec::new(),
             written: Vec::new(),
             characters: 0,
@@ -109,9 +109,9 @@ impl<'m> Writer<'m> {
     }
 
     /// Reports a run of which no call is read, though the agent's texts hold what looks like actions.
-    fn miss_actions(&mut self, run: &ForeignRun) {
+    fn report_actions(&mut self, run: &ForeignRun) {
         let form = Some(run).filter(|_| self.calls.is_empty());
-        let Some(form) = form.and_then(actions::in_texts) else {
+        let Some(form) = form.and_then(actions::find_in_run) else {
             return;
         };
         self.has_actions = true;
@@ -133,27 +133,27 @@ impl<'m> Writer<'m> {
                 self.waiting.push(answer.clone());
                 continue;
             }
-            self.settle();
+            self.match_unnamed_answers();
             match event {
                 Event::User(text) => {
                     self.count(text);
-                    self.talk.user(text, self.calls.len());
+                    self.talk.add_user(text, self.calls.len());
                 }
                 Event::Turn { role, text } => {
                     self.count(text);
-                    self.talk.turn(role, text);
+                    self.talk.add_turn(role, text);
                 }
                 Event::Step(tokens) => {
                     self.steps.push(*tokens);
                     self.written.push((self.characters, 0));
-                    self.pairing.step();
+                    self.pairing.begin_step();
                 }
                 Event::Said(text) => self.push_assistant(text),
-                Event::Call(call) => self.call(call),
-                Event::Answer(answer) => self.answer(answer),
+                Event::Call(call) => self.push_call(call),
+                Event::Answer(answer) => self.push_answer(answer),
             }
         }
-        self.settle();
+        self.match_unnamed_answers();
     }
 
     fn count(&mut self, text: &str) {
@@ -172,10 +172,10 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn call(&mut self, call: &Call) {
+    fn push_call(&mut self, call: &Call) {
         let (server, name) = self.server_and_name(call);
         let mut changes = Vec::new();
-        let mut args = result::args(call.args.clone(), &mut changes);
+        let mut args = result::normalize_args(call.args.clone(), &mut changes);
         if !args.is_object() {
             self.notes
                 .add("arguments that are no JSON object stay as they are");
@@ -185,7 +185,7 @@ impl<'m> Writer<'m> {
         }
         blob::condense(&mut args);
         let is_own = call.agent_id.is_none();
-        let said = is_own.then(|| self.talk.called(server, name, &args));
+        let said = is_own.then(|| self.talk.add_call(server, name, &args));
         let mut written = json!({ "name": name, "args": args, "hop_index": self.calls.len() });
         if let Some(server) = server {
             written["server"] = server.into();
@@ -202,7 +202,7 @@ impl<'m> Writer<'m> {
         if let Some(caller) = &call.caller {
             written["caller"] = caller.clone();
         }
-        self.pairing.call(call.id.as_deref(), &call.name);
+        self.pairing.add_call(call.id.as_deref(), &call.name);
         self.calls.push(written);
     }
 
@@ -233,59 +233,59 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn answer(&mut self, answer: &Answer) {
+    fn push_answer(&mut self, answer: &Answer) {
         let id = answer.id.as_deref().unwrap_or_default();
         if let Some(call) = self.pairing.by_id(id) {
-            self.result(call, answer);
+            self.set_result(call, answer);
         } else {
             let detail = format!("no call before it has the identifier `{id}`");
-            self.lose("orphan result", &detail, answer);
+            self.report_lost("orphan result", &detail, answer);
         }
     }
 
     /// Gives the answers without an identifier to the calls of the last message: those with a name to the
     /// only call that waits and has it, others in their order, where there are as many.
-    fn settle(&mut self) {
+    fn match_unnamed_answers(&mut self) {
         let mut waiting = Vec::new();
         for answer in std::mem::take(&mut self.waiting) {
             let named = answer.name.as_deref();
             match named.and_then(|name| self.pairing.by_name(name)) {
-                Some(call) => self.result(call, &answer),
+                Some(call) => self.set_result(call, &answer),
                 None => waiting.push(answer),
             }
         }
         if waiting.is_empty() {
             return;
         }
-        let open = self.pairing.nameless();
+        let open = self.pairing.take_without_id();
         let may_be = |(call, answer): (&usize, &Answer)| {
             let name = answer.name.as_deref();
-            name.is_none_or(|name| self.pairing.is_of(*call, name))
+            name.is_none_or(|name| self.pairing.is_named(*call, name))
         };
         if open.len() == waiting.len() && open.iter().zip(&waiting).all(may_be) {
             for (call, answer) in open.into_iter().zip(&waiting) {
-                self.result(call, answer);
+                self.set_result(call, answer);
             }
             return;
         }
         for answer in &waiting {
             let detail = format!(
                 "{} without identifiers for {} without identifiers",
-                counted(waiting.len(), "result"),
-                counted(open.len(), "call")
+                pluralize(waiting.len(), "result"),
+                pluralize(open.len(), "call")
             );
-            self.lose("result that belongs to no certain call", &detail, answer);
+            self.report_lost("result that belongs to no certain call", &detail, answer);
         }
     }
 
-    fn lose(&mut self, reason: &'static str, detail: &str, answer: &Answer) {
+    fn report_lost(&mut self, reason: &'static str, detail: &str, answer: &Answer) {
         let shown = canonical_json(&answer.value);
         self.lost
             .push(Lost::new(reason, format!("{detail}: {shown}")));
     }
 
-    fn result(&mut self, call: usize, answer: &Answer) {
-        let (mut value, is_mcp) = payload(answer.value.clone());
+    fn set_result(&mut self, call: usize, answer: &Answer) {
+        let (mut value, is_mcp) = to_mcp_payload(answer.value.clone());
         blob::condense(&mut value);
         let is_error = result::is_error(answer, &mut value, is_mcp, self.mapping);
         let mut written = json!({ "call_index": call, "result": value });
@@ -302,11 +302,11 @@ impl<'m> Writer<'m> {
             Some(earlier) if self.results[earlier] == written => {}
             Some(_) => {
                 let detail = format!("call {call} has another result already");
-                self.lose("second result of a call", &detail, answer);
+                self.report_lost("second result of a call", &detail, answer);
             }
             None => {
                 self.characters += canonical_json(&written["result"]).chars().count();
-                self.pairing.answered(call, self.results.len());
+                self.pairing.set_result(call, self.results.len());
                 self.results.push(written);
             }
         }

@@ -8,7 +8,7 @@ use crate::content::text_of;
 use crate::json::{list, text};
 
 /// What a call is given, by value: JSON in a text is the object that it is, and nothing is the empty object.
-pub(crate) fn given_to(args: Option<&Value>) -> Value {
+pub(crate) fn comparable_args(args: Option<&Value>) -> Value {
     arguments(args.cloned().unwrap_or_default(), &mut Vec::new())
 }
 
@@ -28,10 +28,10 @@ pub(crate) fn comparable_result(result: Option<&Value>) -> Value {
 }
 
 /// The calls that a message has beside its content: identifiers, names, arguments.
-pub(crate) fn calls(message: &Value) -> Vec<Value> {
+pub(crate) fn comparable_calls(message: &Value) -> Vec<Value> {
     let call = |call: &Value| {
         let call = parts::tool_call(call);
-        json!([call.id, call.name, given_to(Some(&call.args))])
+        json!([call.id, call.name, comparable_args(Some(&call.args))])
     };
     list(message, "tool_calls").iter().map(call).collect()
 }

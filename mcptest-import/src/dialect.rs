@@ -7,7 +7,9 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
 use crate::event::{Answer, Call, Event, ForeignRun};
-use crate::json::{flag, given, identifier, list, member, named, role, text, truthy};
+use crate::json::{
+    identifier, list, member, non_null, nonempty_string, parse_flag, role, text, truthy,
+};
 
 /// What a part of a message is, besides what somebody says.
 pub(crate) enum MessagePart {
@@ -26,25 +28,27 @@ impl MessagePart {
     /// What a part is, if it is no text, no picture and no block of Anthropic's.
     pub(crate) fn from_value(part: &Value) -> Option<Self> {
         let kind = text(part, "type").unwrap_or_default();
-        let inner = |key: &str| given(part, key).filter(|inner| inner.is_object());
+        let inner = |key: &str| non_null(part, key).filter(|inner| inner.is_object());
         if let Some(call) = inner("toolUse") {
-            return Some(Self::Call(call_of(call, "toolUseId", "name", "input")));
+            return Some(Self::Call(parse_call(call, "toolUseId", "name", "input")));
         }
         if let Some(result) = inner("toolResult") {
             return Some(Self::Answer(parse_converse_result(result)));
         }
         if let Some(call) = inner("functionCall") {
-            return Some(Self::Call(call_of(call, "id", "name", "args")));
+            return Some(Self::Call(parse_call(call, "id", "name", "args")));
         }
         if let Some(result) = inner("functionResponse") {
             let value = member(result, "response");
-            return Some(Self::Answer(answer_of(result, "id", "name", value, None)));
+            return Some(Self::Answer(parse_answer(
+                result, "id", "name", value, None,
+            )));
         }
         Some(match kind {
             "tool-call" => {
-                let is_old = given(part, "input").is_none();
+                let is_old = non_null(part, "input").is_none();
                 let args = if is_old { "args" } else { "input" };
-                Self::Call(call_of(part, "toolCallId", "toolName", args))
+                Self::Call(parse_call(part, "toolCallId", "toolName", args))
             }
             "tool-result" => Self::Answer(parse_ai_sdk_result(part)),
             "function_call" => {
@@ -53,11 +57,11 @@ impl MessagePart {
             }
             "function_call_output" => {
                 let value = member(part, "output");
-                Self::Answer(answer_of(part, "call_id", "name", value, None))
+                Self::Answer(parse_answer(part, "call_id", "name", value, None))
             }
             "reasoning" => Self::Thought,
             "step-start" => Self::Mark,
-            _ if is_shown_call(part) => {
+            _ if is_ui_call(part) => {
                 let name = kind.strip_prefix("tool-");
                 let name = name.or_else(|| text(part, "toolName"));
                 let call = Call::new(identifier(part, "toolCallId"), name, member(part, "input"));
@@ -72,10 +76,10 @@ impl MessagePart {
     /// Puts the part among the events of a run, or reports it.
     pub(crate) fn read(self, part: &Value, run: &mut ForeignRun) {
         match self {
-            Self::Call(call) => run.call(call),
+            Self::Call(call) => run.push_call(call),
             Self::Answer(answer) => run.push(Event::Answer(answer)),
             Self::Both(call, answer) => {
-                run.call(call);
+                run.push_call(call);
                 if let Some(answer) = answer {
                     run.push(Event::Answer(answer));
                 }
@@ -83,10 +87,10 @@ impl MessagePart {
             Self::Thought => run.note("reasoning left out"),
             Self::Mark => {
                 if !matches!(run.events.last(), Some(Event::Step(_))) {
-                    run.step(None);
+                    run.push_step(None);
                 }
             }
-            Self::Unknown => run.lose("call in an unknown form", canonical_json(part)),
+            Self::Unknown => run.report_lost("call in an unknown form", canonical_json(part)),
         }
     }
 }
@@ -100,17 +104,23 @@ pub(crate) fn has_part(message: &Value) -> bool {
 /// Whether a message of a tool holds results that say themselves of which call they are. Else its content is a result,
 /// whatever stands in it.
 pub(crate) fn holds_results(message: &Value) -> bool {
-    given(message, "tool_call_id").is_none() && has_part(message)
+    non_null(message, "tool_call_id").is_none() && has_part(message)
 }
 
-fn call_of(call: &Value, id: &str, name: &str, args: &str) -> Call {
+fn parse_call(call: &Value, id: &str, name: &str, args: &str) -> Call {
     Call::new(identifier(call, id), text(call, name), member(call, args))
 }
 
-fn answer_of(result: &Value, id: &str, name: &str, value: Value, is_error: Option<bool>) -> Answer {
+fn parse_answer(
+    result: &Value,
+    id: &str,
+    name: &str,
+    value: Value,
+    is_error: Option<bool>,
+) -> Answer {
     Answer {
         id: identifier(result, id),
-        name: named(result, name),
+        name: nonempty_string(result, name),
         value,
         is_error,
         duration_ms: None,
@@ -119,13 +129,13 @@ fn answer_of(result: &Value, id: &str, name: &str, value: Value, is_error: Optio
 
 /// A result of the Converse API: a list of texts and values, and a status that some models lack.
 fn parse_converse_result(result: &Value) -> Answer {
-    let block = |block: &Value| match (text(block, "text"), given(block, "json")) {
+    let block = |block: &Value| match (text(block, "text"), non_null(block, "json")) {
         (Some(said), _) => json!({ "type": "text", "text": said }),
         (_, Some(value)) => json!({ "type": "text", "text": canonical_json(value) }),
         _ => block.clone(),
     };
     let value = match list(result, "content") {
-        [only] if given(only, "json").is_some() => member(only, "json"),
+        [only] if non_null(only, "json").is_some() => member(only, "json"),
         blocks => blocks.iter().map(block).collect(),
     };
     let is_error = match text(result, "status") {
@@ -133,29 +143,31 @@ fn parse_converse_result(result: &Value) -> Answer {
         Some("success") => Some(false),
         _ => None,
     };
-    answer_of(result, "toolUseId", "name", value, is_error)
+    parse_answer(result, "toolUseId", "name", value, is_error)
 }
 
 /// A result of the AI SDK: since version 5 its output says of which kind it is.
 fn parse_ai_sdk_result(part: &Value) -> Answer {
-    let output = given(part, "output").filter(|output| text(output, "type").is_some());
+    let output = non_null(part, "output").filter(|output| text(output, "type").is_some());
     let (value, is_error) = if let Some(output) = output {
         let kind = text(output, "type").unwrap_or_default();
         let failed = kind.starts_with("error") || kind == "execution-denied";
         let value = ["value", "reason"]
             .iter()
-            .find_map(|key| given(output, key));
+            .find_map(|key| non_null(output, key));
         (value, Some(failed))
     } else {
-        let value = ["output", "result"].iter().find_map(|key| given(part, key));
-        (value, part.get("isError").and_then(flag))
+        let value = ["output", "result"]
+            .iter()
+            .find_map(|key| non_null(part, key));
+        (value, part.get("isError").and_then(parse_flag))
     };
     let value = value.cloned().unwrap_or_default();
-    answer_of(part, "toolCallId", "toolName", value, is_error)
+    parse_answer(part, "toolCallId", "toolName", value, is_error)
 }
 
 /// Whether a part is a call as the AI SDK shows it to users: `tool-NAME`, with its state.
-fn is_shown_call(part: &Value) -> bool {
+fn is_ui_call(part: &Value) -> bool {
     let kind = text(part, "type").unwrap_or_default();
     let states = ["input-available", "output-available", "output-error"];
     let is_known = text(part, "state").is_some_and(|state| states.contains(&state));
@@ -170,7 +182,7 @@ fn parse_ui_result(part: &Value) -> Option<Answer> {
         _ => return None,
     };
     let value = member(part, key);
-    Some(answer_of(
+    Some(parse_answer(
         part,
         "toolCallId",
         "toolName",
@@ -180,7 +192,7 @@ fn parse_ui_result(part: &Value) -> Option<Answer> {
 }
 
 /// Whether a name is one that calls and results of tools have somewhere.
-fn names_call(name: &str) -> bool {
+fn is_call_key(name: &str) -> bool {
     let name = name.to_lowercase().replace(['-', '_'], "");
     let ends = [
         "call",
@@ -205,13 +217,13 @@ fn looks_like_call(part: &Value) -> bool {
     let mut members = part.as_object().into_iter().flatten();
     let is_of_call = |(key, value): (&String, &Value)| {
         matches!(key.as_str(), "toolCallId" | "toolUseId" | "tool_call_id")
-            || (value.is_object() || value.is_array()) && names_call(key)
+            || (value.is_object() || value.is_array()) && is_call_key(key)
     };
-    !is_block && (names_call(kind) || members.any(is_of_call))
+    !is_block && (is_call_key(kind) || members.any(is_of_call))
 }
 
 /// A message with its parts and its calls under the keys that are read: `tool_calls` for `toolCalls`.
-pub(crate) fn spelt(message: &Value) -> Cow<'_, Value> {
+pub(crate) fn normalize_keys(message: &Value) -> Cow<'_, Value> {
     const KEYS: [(&str, &str); 5] = [
         ("parts", "content"),
         ("toolCalls", "tool_calls"),
@@ -220,18 +232,22 @@ pub(crate) fn spelt(message: &Value) -> Cow<'_, Value> {
         ("toolName", "tool_name"),
     ];
     const OF_CALL: [(&str, &str); 2] = [("toolCallId", "id"), ("toolName", "name")];
-    let id = answered_call(message);
-    if id.is_none() && !KEYS.iter().any(|(from, _)| given(message, from).is_some()) {
+    let id = answered_call_id(message);
+    if id.is_none()
+        && !KEYS
+            .iter()
+            .any(|(from, _)| non_null(message, from).is_some())
+    {
         return Cow::Borrowed(message);
     }
     let mut message = message.clone();
-    rename(&mut message, &KEYS);
+    rename_keys(&mut message, &KEYS);
     if let Some(id) = id {
         message["tool_call_id"] = id.into();
     }
     if let Some(Value::Array(calls)) = message.get_mut("tool_calls") {
         for call in calls {
-            rename(call, &OF_CALL);
+            rename_keys(call, &OF_CALL);
         }
     }
     Cow::Owned(message)
@@ -239,13 +255,13 @@ pub(crate) fn spelt(message: &Value) -> Cow<'_, Value> {
 
 /// The identifier of the call that a result answers, where it stands in a list of one (SWE-agent) or in the call, which
 /// the result repeats (`AgentDojo`).
-fn answered_call(message: &Value) -> Option<String> {
-    if !is_result(message) || given(message, "tool_call_id").is_some() {
+fn answered_call_id(message: &Value) -> Option<String> {
+    if !is_result(message) || non_null(message, "tool_call_id").is_some() {
         return None;
     }
     match list(message, "tool_call_ids") {
         [Value::String(id)] => Some(id.clone()),
-        _ => identifier(given(message, "tool_call")?, "id"),
+        _ => identifier(non_null(message, "tool_call")?, "id"),
     }
 }
 
@@ -254,9 +270,9 @@ fn is_result(message: &Value) -> bool {
 }
 
 /// Gives members their other names, unless these are there.
-fn rename(value: &mut Value, keys: &[(&str, &str)]) {
+fn rename_keys(value: &mut Value, keys: &[(&str, &str)]) {
     for (from, to) in keys {
-        if given(value, to).is_none()
+        if non_null(value, to).is_none()
             && let Some(map) = value.as_object_mut()
             && let Some(member) = map.remove(*from)
         {
@@ -266,7 +282,7 @@ fn rename(value: &mut Value, keys: &[(&str, &str)]) {
 }
 
 /// Reports what a message has beside its content that looks like calls, in a form that is not known.
-pub(crate) fn lose_unknown(message: &Value, run: &mut ForeignRun) {
+pub(crate) fn report_unknown(message: &Value, run: &mut ForeignRun) {
     const READ: [&str; 2] = ["tool_calls", "function_call"];
     for (key, value) in message.as_object().into_iter().flatten() {
         let is_read = match value {
@@ -277,9 +293,9 @@ pub(crate) fn lose_unknown(message: &Value, run: &mut ForeignRun) {
         };
         // A result may repeat its call.
         let is_echo = key == "tool_call" && is_result(message);
-        if !is_read && !is_echo && names_call(key) && truthy(value) {
+        if !is_read && !is_echo && is_call_key(key) && truthy(value) {
             let shown = canonical_json(&json!({ key: value }));
-            run.lose("call in an unknown form", shown);
+            run.report_lost("call in an unknown form", shown);
         }
     }
 }

@@ -32,14 +32,14 @@ impl Digest {
 
     /// The digest of this digest and a text after it.
     #[must_use]
-    pub fn then(self, next: &str) -> Self {
+    pub fn chain(self, next: &str) -> Self {
         Self::from_parts(&[&hex(&self.0), next])
     }
 }
 
 /// The identifier of a record that has none.
 #[must_use]
-pub fn identifier(value: &Value) -> String {
+pub fn content_id(value: &Value) -> String {
     let digest = Sha256::digest(canonical_json(value).as_bytes());
     format!("sha256:{}", hex(&digest[..8]))
 }

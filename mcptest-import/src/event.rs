@@ -15,7 +15,7 @@ use crate::distinct::Distinct;
 pub(crate) type CallTokens = StepTokens;
 
 /// What several model calls took together, where each says what it was sent and wrote.
-pub(crate) fn sum(steps: &[CallTokens]) -> Option<CallTokens> {
+pub(crate) fn sum_steps(steps: &[CallTokens]) -> Option<CallTokens> {
     let sum = Tokens::from_steps(steps);
     let mut taken = CallTokens::new(sum.prompt?, sum.completion?);
     (taken.cached, taken.reasoning) = (sum.cached, sum.reasoning);
@@ -100,12 +100,12 @@ impl Lost {
 }
 
 /// The texts of system messages, as long as nobody else has spoken: they are the system prompt.
-pub(crate) struct Leading {
+pub(crate) struct SystemPreamble {
     texts: Vec<String>,
     is_open: bool,
 }
 
-impl Leading {
+impl SystemPreamble {
     /// After what is the system prompt already.
     pub(crate) fn new(run: &mut ForeignRun, is_open: bool) -> Self {
         let texts = Vec::from_iter(run.system_prompt.take());
@@ -113,7 +113,7 @@ impl Leading {
     }
 
     /// Takes what a system message says, if nobody else has spoken.
-    pub(crate) fn takes(&mut self, is_system: bool, said: &str) -> bool {
+    pub(crate) fn try_take(&mut self, is_system: bool, said: &str) -> bool {
         self.is_open &= is_system;
         if self.is_open && !said.is_empty() {
             self.texts.push(said.to_owned());
@@ -121,7 +121,7 @@ impl Leading {
         self.is_open
     }
 
-    pub(crate) fn give_to(self, run: &mut ForeignRun) {
+    pub(crate) fn apply_to(self, run: &mut ForeignRun) {
         run.system_prompt = (!self.texts.is_empty()).then(|| self.texts.join("\n\n"));
     }
 }
@@ -268,7 +268,7 @@ impl ForeignRun {
     }
 
     /// The user said something, unless it is nothing.
-    pub(crate) fn user(&mut self, text: String) {
+    pub(crate) fn push_user(&mut self, text: String) {
         if !text.is_empty() {
             self.push(Event::User(text));
         }
@@ -281,14 +281,14 @@ impl ForeignRun {
         }
     }
 
-    pub(crate) fn turn(&mut self, role: &str, text: String) {
+    pub(crate) fn push_turn(&mut self, role: &str, text: String) {
         if !text.is_empty() {
             let role = role.to_owned();
             self.push(Event::Turn { role, text });
         }
     }
 
-    pub(crate) fn call(&mut self, call: Call) {
+    pub(crate) fn push_call(&mut self, call: Call) {
         self.push(Event::Call(call));
     }
 
@@ -306,7 +306,7 @@ impl ForeignRun {
         ids.contains(id)
     }
 
-    pub(crate) fn answer(&mut self, id: Option<String>, value: Value, is_error: Option<bool>) {
+    pub(crate) fn push_answer(&mut self, id: Option<String>, value: Value, is_error: Option<bool>) {
         self.push(Event::Answer(Answer {
             id,
             value,
@@ -315,19 +315,19 @@ impl ForeignRun {
         }));
     }
 
-    pub(crate) fn step(&mut self, taken: Option<CallTokens>) {
+    pub(crate) fn push_step(&mut self, taken: Option<CallTokens>) {
         self.push(Event::Step(taken.unwrap_or_default()));
     }
 
     /// Adds a model call with its duration in milliseconds, where the source knows it.
-    pub(crate) fn timed_step(&mut self, taken: Option<CallTokens>, duration_ms: Option<u64>) {
+    pub(crate) fn push_timed_step(&mut self, taken: Option<CallTokens>, duration_ms: Option<u64>) {
         let mut taken = taken.unwrap_or_default();
         taken.duration_ms = duration_ms;
         self.push(Event::Step(taken));
     }
 
     /// A score of a judge. What is no number and no verdict is noted.
-    pub(crate) fn judge(&mut self, name: &str, score: Option<Score>) {
+    pub(crate) fn push_score(&mut self, name: &str, score: Option<Score>) {
         match score {
             Some(score) => {
                 if self.judged_texts.insert(json!(score).to_string()) {
@@ -342,18 +342,18 @@ impl ForeignRun {
         self.notes.add(note);
     }
 
-    pub(crate) fn lose(&mut self, reason: &'static str, detail: impl Into<String>) {
+    pub(crate) fn report_lost(&mut self, reason: &'static str, detail: impl Into<String>) {
         self.lost.push(Lost::new(reason, detail));
     }
 
-    pub(crate) fn answered_by(&mut self, model: &str) {
+    pub(crate) fn add_model(&mut self, model: &str) {
         if !model.is_empty() {
             self.answered.add(model);
         }
     }
 
     /// Extends the time span of the run to a time of the source, in milliseconds since 1970.
-    pub(crate) fn at(&mut self, milliseconds: Option<i64>) {
+    pub(crate) fn add_time(&mut self, milliseconds: Option<i64>) {
         if let Some(at) = milliseconds {
             let (first, last) = self.times.unwrap_or((at, at));
             self.times = Some((first.min(at), last.max(at)));
@@ -371,13 +371,13 @@ impl ForeignRun {
 
 impl ForeignRun {
     /// The run with what happened in it.
-    pub(crate) fn with<T>(mut self, stamped: Vec<(T, Event)>) -> Self {
+    pub(crate) fn with_events<T>(mut self, stamped: Vec<(T, Event)>) -> Self {
         self.events = stamped.into_iter().map(|(_, event)| event).collect();
         self
     }
 
     /// Takes the calls of sub-agents, and their results, out of the events.
-    pub(crate) fn without_subagents(&mut self) {
+    pub(crate) fn remove_subagents(&mut self) {
         let of_subagents = self.events.iter().filter_map(|event| match event {
             Event::Call(call) if call.agent_id.is_some() => call.id.clone(),
             _ => None,

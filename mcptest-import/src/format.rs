@@ -10,7 +10,7 @@ use crate::digest::{self, Digest};
 use crate::event::{ForeignRun, Lost};
 use crate::input::{Input, Record, RecordPlace};
 use crate::joining::Joiner;
-use crate::json::{given, identifier, list, text, truthy};
+use crate::json::{identifier, list, non_null, text, truthy};
 use crate::mapping::Mapping;
 
 /// A way in which runs are kept.
@@ -19,16 +19,16 @@ pub(crate) trait Format {
     fn signature(&self) -> &'static str;
 
     /// Whether a record looks like one of this format. Of an archive there is none, only its entries.
-    fn fits(&self, input: &Input, value: &Value) -> bool;
+    fn recognizes(&self, input: &Input, value: &Value) -> bool;
 
     /// Whether a run may have several records, or a record none.
-    fn looks_into_records(&self) -> bool {
+    fn joins_records(&self) -> bool {
         true
     }
 
     /// Says of which run a record is a part. Without more, every record is a run.
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
-        joiner.alone(record.part);
+        joiner.add_single(record.part);
         Ok(())
     }
 
@@ -37,7 +37,7 @@ pub(crate) trait Format {
     /// # Errors
     ///
     /// The record as it is, if it is of one run.
-    fn apart(&self, value: Value) -> Result<Parts, Value> {
+    fn split_by_run(&self, value: Value) -> Result<Parts, Value> {
         Err(value)
     }
 
@@ -69,16 +69,17 @@ pub(crate) struct Gathered<'r, 'i> {
 
 impl Gathered<'_, '_> {
     /// Gives a run that begins with the records of another run an identifier of its own.
-    pub(crate) fn name_branch(&self, run: &mut ForeignRun) {
+    pub(crate) fn set_branch_id(&self, run: &mut ForeignRun) {
         let is_branch = |record: &&Record<'_>| Some(record.part) == self.branch;
         let (Some(first), Some(own)) = (self.records.first(), self.records.iter().find(is_branch))
         else {
             return;
         };
-        let response = logged(&own.value).and_then(|(_, response)| identifier(response, "id"));
-        let own = response.unwrap_or_else(|| digest::identifier(&own.value));
+        let response =
+            logged_exchange(&own.value).and_then(|(_, response)| identifier(response, "id"));
+        let own = response.unwrap_or_else(|| digest::content_id(&own.value));
         let shared = run.id.take();
-        let shared = shared.unwrap_or_else(|| digest::identifier(&first.value));
+        let shared = shared.unwrap_or_else(|| digest::content_id(&first.value));
         run.id = Some(format!("{shared}/{own}"));
     }
 }
@@ -89,7 +90,8 @@ pub(crate) fn messages(value: &Value) -> Option<&[Value]> {
         return Some(items);
     }
     for holder in ["request", "body", "values", "inputs"] {
-        if let Some(Value::Array(items)) = given(value, holder).and_then(|it| it.get("messages")) {
+        if let Some(Value::Array(items)) = non_null(value, holder).and_then(|it| it.get("messages"))
+        {
             return Some(items);
         }
     }
@@ -99,23 +101,23 @@ pub(crate) fn messages(value: &Value) -> Option<&[Value]> {
 /// The request and the response that a record logs: `{request, response}`, or `{body, response.body}`. Of a call that
 /// got no response, the record itself says the `error`.
 #[must_use]
-pub fn logged(record: &Value) -> Option<(&Value, &Value)> {
-    let inner = |holder| given(holder, "body").unwrap_or(holder);
-    let request = given(record, "request").or_else(|| given(record, "body"))?;
-    let response = given(record, "response").map(inner);
+pub fn logged_exchange(record: &Value) -> Option<(&Value, &Value)> {
+    let inner = |holder| non_null(holder, "body").unwrap_or(holder);
+    let request = non_null(record, "request").or_else(|| non_null(record, "body"))?;
+    let response = non_null(record, "response").map(inner);
     Some((
         inner(request),
-        response.or_else(|| says_error(record).then_some(record))?,
+        response.or_else(|| is_error_response(record).then_some(record))?,
     ))
 }
 
 /// Whether a response says that the call failed.
-pub(crate) fn says_error(response: &Value) -> bool {
-    given(response, "error").is_some_and(truthy) || text(response, "type") == Some("error")
+pub(crate) fn is_error_response(response: &Value) -> bool {
+    non_null(response, "error").is_some_and(truthy) || text(response, "type") == Some("error")
 }
 
 /// The loss of a record without a request: nothing in it says what was asked.
-pub(crate) fn lacks_request() -> Lost {
+pub(crate) fn missing_request() -> Lost {
     Lost::new(
         "lacks its request",
         "a response alone does not have the prompt; export the request together with it, as `{\"request\": …, \"response\": …}`",
@@ -124,18 +126,21 @@ pub(crate) fn lacks_request() -> Lost {
 
 /// The messages of a record with those that answer them: data sets keep what was asked under `inputs` and
 /// what came of it under `outputs`. What is no message there is lost.
-pub(crate) fn talk<'v>(record: &'v Value, run: &mut ForeignRun) -> Option<Cow<'v, [Value]>> {
+pub(crate) fn full_conversation<'v>(
+    record: &'v Value,
+    run: &mut ForeignRun,
+) -> Option<Cow<'v, [Value]>> {
     let sent = messages(record)?;
-    let kept = given(record, "inputs").and(given(record, "outputs"));
+    let kept = non_null(record, "inputs").and(non_null(record, "outputs"));
     let Some(outputs) = kept else {
         return Some(Cow::Borrowed(sent));
     };
-    let answers = match (outputs.get("messages"), given(outputs, "message")) {
+    let answers = match (outputs.get("messages"), non_null(outputs, "message")) {
         (Some(Value::Array(all)), _) => all.as_slice(),
         (_, Some(one)) => std::slice::from_ref(one),
         _ if outputs.get("role").is_some() => std::slice::from_ref(outputs),
         _ => {
-            run.lose("outputs that are no messages", canonical_json(outputs));
+            run.report_lost("outputs that are no messages", canonical_json(outputs));
             &[]
         }
     };

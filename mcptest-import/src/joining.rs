@@ -6,10 +6,13 @@ use crate::digest::Digest;
 use crate::input::{Record, RecordPlace};
 
 /// What was said so far, after each of some messages, and in all.
-pub(crate) fn states(begin: &str, essences: impl Iterator<Item = String>) -> (Vec<Digest>, Digest) {
+pub(crate) fn prefix_digests(
+    begin: &str,
+    essences: impl Iterator<Item = String>,
+) -> (Vec<Digest>, Digest) {
     let mut state = Digest::from_parts(&[begin]);
     let after = essences.map(|essence| {
-        state = state.then(&essence);
+        state = state.chain(&essence);
         state
     });
     (after.collect(), state)
@@ -53,26 +56,26 @@ pub struct ChainLink {
 
 impl Joiner {
     /// Whether a file logs a call twice: the same one, with the same identifier.
-    pub fn knows(&mut self, record: &Record<'_>, id: &str) -> bool {
+    pub fn is_logged_twice(&mut self, record: &Record<'_>, id: &str) -> bool {
         let file = record.part.input.to_string();
         let call = Digest::from_value(&record.value);
-        !self.logged.insert(call.then(id).then(&file))
+        !self.logged.insert(call.chain(id).chain(&file))
     }
 
     /// A record that is a run.
-    pub fn alone(&mut self, part: RecordPlace) {
+    pub fn add_single(&mut self, part: RecordPlace) {
         self.runs.push(vec![part]);
     }
 
     /// A record of the run with this key.
-    pub fn keyed(&mut self, part: RecordPlace, key: Digest) {
-        let run = self.run_of(key);
+    pub fn add_keyed(&mut self, part: RecordPlace, key: Digest) {
+        let run = self.run_for_key(key);
         self.runs[run].push(part);
     }
 
     /// Two keys mean one run.
-    pub fn same(&mut self, one: Digest, other: Digest) {
-        let (one, other) = (self.run_of(one), self.run_of(other));
+    pub fn merge_keys(&mut self, one: Digest, other: Digest) {
+        let (one, other) = (self.run_for_key(one), self.run_for_key(other));
         if one == other {
             return;
         }
@@ -87,17 +90,17 @@ impl Joiner {
         self.joined.insert(from, into);
     }
 
-    fn run_of(&mut self, key: Digest) -> usize {
+    fn run_for_key(&mut self, key: Digest) -> usize {
         let next = self.runs.len();
         let run = *self.keys.entry(key).or_insert(next);
         if run == next {
             self.runs.push(Vec::new());
         }
-        self.whole(run)
+        self.root_run(run)
     }
 
     /// The run that a run is a part of by now.
-    fn whole(&mut self, mut run: usize) -> usize {
+    fn root_run(&mut self, mut run: usize) -> usize {
         while let Some(into) = self.joined.get(&run).copied() {
             // The next one who asks has a shorter way.
             if let Some(further) = self.joined.get(&into).copied() {
@@ -110,27 +113,27 @@ impl Joiner {
 
     /// A logged call that continues the run whose talk its request repeats, or begins a run. A call that failed is
     /// no part of a run if the same is asked again. Returns whether the call continues a run.
-    pub fn chained(&mut self, part: RecordPlace, link: &ChainLink) -> bool {
+    pub fn add_chained(&mut self, part: RecordPlace, link: &ChainLink) -> bool {
         self.retried += usize::from(self.failed.remove(&link.asked).is_some());
         let mut before = link.before.iter().copied();
         let found = before.find(|state| self.tips.contains_key(state));
         if link.is_failed {
             self.failed.insert(link.asked, (part, found));
         } else {
-            self.go_on(part, found, &link.after);
+            self.continue_run(part, found, &link.after);
         }
         found.is_some()
     }
 
     /// How many failed calls are no part of a run, because the same was asked again.
     #[must_use]
-    pub fn retried(&self) -> usize {
+    pub fn retried_calls(&self) -> usize {
         self.retried
     }
 
     /// Puts a record behind the oldest run in a state that nothing continued yet. If there is none, the record begins
     /// a run, which has the beginning of a run that was in this state.
-    fn go_on(&mut self, part: RecordPlace, state: Option<Digest>, after: &[Digest]) {
+    fn continue_run(&mut self, part: RecordPlace, state: Option<Digest>, after: &[Digest]) {
         let tip = state.and_then(|state| self.take_tip(state));
         let run = match tip {
             Some(tip @ (run, _)) if self.is_open(tip) => run,
@@ -194,10 +197,10 @@ impl Joiner {
             std::mem::take(&mut self.failed).into_values().collect();
         failed.sort_unstable();
         for (part, state) in failed {
-            self.go_on(part, state, &[]);
+            self.continue_run(part, state, &[]);
         }
         let keys = std::mem::take(&mut self.keys).into_iter();
-        let keys: Vec<(Digest, usize)> = keys.map(|(key, run)| (key, self.whole(run))).collect();
+        let keys: Vec<(Digest, usize)> = keys.map(|(key, run)| (key, self.root_run(run))).collect();
         let mut runs: Vec<Joined> = self
             .runs
             .into_iter()
@@ -266,7 +269,7 @@ mod tests {
             let (mut joiner, mut number, mut attempts) = (Joiner::default(), 0, 0);
             let mut add = |joiner: &mut Joiner, step, is_failed| {
                 number += 1;
-                joiner.chained(RecordPlace::new(number, 1), &link(step, is_failed));
+                joiner.add_chained(RecordPlace::new(number, 1), &link(step, is_failed));
             };
             for (run, failed) in order.iter().zip(failed) {
                 let step = steps[*run];
@@ -277,7 +280,7 @@ mod tests {
                 add(&mut joiner, step, false);
                 steps[*run] += 1;
             }
-            prop_assert_eq!(joiner.retried(), attempts);
+            prop_assert_eq!(joiner.retried_calls(), attempts);
             let runs = joiner.finish();
             prop_assert_eq!(runs.len() * length, order.len());
             for run in runs {
@@ -290,9 +293,9 @@ mod tests {
     fn what_goes_on_a_second_time_leaves_the_last_run_that_went_on() {
         let mut joiner = Joiner::default();
         for (number, step) in [(1, 0), (2, 0), (3, 1), (4, 1), (5, 1)] {
-            joiner.chained(RecordPlace::new(number, 1), &link(step, false));
+            joiner.add_chained(RecordPlace::new(number, 1), &link(step, false));
         }
-        joiner.chained(RecordPlace::new(6, 1), &link(1, true));
+        joiner.add_chained(RecordPlace::new(6, 1), &link(1, true));
         let runs = joiner.finish().into_iter();
         let runs = runs.map(|run| {
             let numbers = run.parts.iter().map(|part| part.number());

@@ -7,17 +7,17 @@ use crate::input::{Change, parse};
 
 /// Whether a member is a flag that is set.
 pub(crate) fn is_set(value: &Value, key: &str) -> bool {
-    value.get(key).and_then(flag) == Some(true)
+    value.get(key).and_then(parse_flag) == Some(true)
 }
 
 /// Unwraps a value that may stand as JSON in a text.
 #[must_use]
-pub fn unfolded(value: &Value) -> Value {
-    unfolded_with(value, &mut Vec::new())
+pub fn unwrap_json_text(value: &Value) -> Value {
+    unwrap_json_text_with_changes(value, &mut Vec::new())
 }
 
 /// Unwraps a value that may stand as JSON in a text, and notes what was read otherwise than it is written.
-pub(crate) fn unfolded_with(value: &Value, changes: &mut Vec<Change>) -> Value {
+pub(crate) fn unwrap_json_text_with_changes(value: &Value, changes: &mut Vec<Change>) -> Value {
     match value {
         Value::String(text) => match parse(text.as_bytes()) {
             Ok(parsed) => {
@@ -32,7 +32,7 @@ pub(crate) fn unfolded_with(value: &Value, changes: &mut Vec<Change>) -> Value {
 
 /// A text in which only the first characters are shown.
 #[must_use]
-pub fn shortened(text: &str, characters: usize) -> String {
+pub fn shorten(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

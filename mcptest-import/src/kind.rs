@@ -80,8 +80,8 @@ impl FormatKind {
 
     /// Whether a run may have several records, or a record none.
     #[must_use]
-    pub fn looks_into_records(self) -> bool {
-        self.format().looks_into_records()
+    pub fn joins_records(self) -> bool {
+        self.format().joins_records()
     }
 
     /// Adds a record to the run that it is a part of.
@@ -111,9 +111,11 @@ impl FormatKind {
     /// The formats that were looked for, in words.
     pub fn detect(input: &Input, value: &Value) -> Result<Self, Lost> {
         let all = Self::value_variants();
-        let mut fitting = all.iter().filter(|kind| kind.format().fits(input, value));
+        let mut fitting = all
+            .iter()
+            .filter(|kind| kind.format().recognizes(input, value));
         fitting.next().copied().ok_or_else(|| {
-            if let Some((name, instead)) = relative(value) {
+            if let Some((name, instead)) = related_format(value) {
                 let what = format!("this is {name}, which is not read; {instead}");
                 return Lost::new("is not read as it is", what);
             }
@@ -137,7 +139,7 @@ pub const UNKNOWN: &str = "has no known format";
 
 /// What makes records of a file that are read, as a line of jq. There is none if what comes of it is not read either.
 fn advice(input: &Input, value: &Value) -> Option<String> {
-    let (filter, why) = filter(input, value, 2)?;
+    let (filter, why) = jq_filter(input, value, 2)?;
     let each = match input.form {
         Form::Document { under: None } if input.is_list() => ".[] | ",
         _ => "",
@@ -159,14 +161,14 @@ fn advice(input: &Input, value: &Value) -> Option<String> {
 }
 
 /// The filter that makes records of a value, and why it is needed.
-fn filter(input: &Input, value: &Value, depth: usize) -> Option<(String, String)> {
+fn jq_filter(input: &Input, value: &Value, depth: usize) -> Option<(String, String)> {
     let is_read = |value: &Value| {
         let mut value = value.clone();
         let is_whole = wire::read(&mut value).is_ok();
-        let fits = |kind: &FormatKind| kind.format().fits(input, &value);
+        let fits = |kind: &FormatKind| kind.format().recognizes(input, &value);
         is_whole && FormatKind::value_variants().iter().any(fits)
     };
-    if let Some(key) = only_list(value, |first| first.get("role").is_some()) {
+    if let Some(key) = only_list_key(value, |first| first.get("role").is_some()) {
         let mut renamed = value.clone();
         renamed["messages"] = value[key].clone();
         let why = format!(
@@ -174,7 +176,7 @@ fn filter(input: &Input, value: &Value, depth: usize) -> Option<(String, String)
         );
         return is_read(&renamed).then(|| (format!(".messages = .{key}"), why));
     }
-    let key = only_list(value, Value::is_object)?;
+    let key = only_list_key(value, Value::is_object)?;
     let why = format!(
         "the command looks for records in a list or on lines; this is an object with the list `{key}`. Give the elements of the list"
     );
@@ -182,12 +184,12 @@ fn filter(input: &Input, value: &Value, depth: usize) -> Option<(String, String)
     if is_read(first) {
         return Some((format!(".{key}[]"), why));
     }
-    let (inner, _) = filter(input, first, depth.checked_sub(1)?)?;
+    let (inner, _) = jq_filter(input, first, depth.checked_sub(1)?)?;
     Some((format!(".{key}[] | {inner}"), why))
 }
 
 /// The key of the only list in an object whose first element is such a one, where that is a plain word.
-fn only_list(value: &Value, is_such: fn(&Value) -> bool) -> Option<&str> {
+fn only_list_key(value: &Value, is_such: fn(&Value) -> bool) -> Option<&str> {
     let is_list = |(_, value): &(&String, &Value)| is_such(&value[0]);
     let mut lists = value.as_object()?.iter().filter(is_list);
     let (Some((key, _)), None) = (lists.next(), lists.next()) else {
@@ -199,7 +201,7 @@ fn only_list(value: &Value, is_such: fn(&Value) -> bool) -> Option<&str> {
 }
 
 /// What a value is that looks like runs and is not read, and what to do instead.
-fn relative(value: &Value) -> Option<(&'static str, &'static str)> {
+fn related_format(value: &Value) -> Option<(&'static str, &'static str)> {
     let otlp = "export OTLP as JSON";
     let of_first = |list: &str, key: &str| value[list][0].get(key).is_some();
     let relatives = [

@@ -39,15 +39,15 @@ mod wire;
 use mcptest_session::protocol::{blob, content};
 
 pub use cassette::{Imported, NO_CALL};
-pub use digest::{Digest, identifier};
+pub use digest::{Digest, content_id};
 pub use event::Lost;
-pub use format::logged;
+pub use format::logged_exchange;
 pub use formats::claude_code::is_about_subagent;
 pub use input::{
-    Change, Input, NamedFile, NamedFiles, Record, RecordPlace, Split, Unreadable, named,
+    Change, Input, NamedFile, NamedFiles, Record, RecordPlace, Split, Unreadable, find_files,
 };
 pub use joining::{Joined, Joiner};
-pub use json::{shortened, unfolded};
+pub use json::{shorten, unwrap_json_text};
 pub use kind::{FormatKind, UNKNOWN};
 pub use mapping::{Mapping, RunUnit, Subagents};
 pub use reading::{AgentProfile, GroupBy, Mapped, Read, Reading, stem};

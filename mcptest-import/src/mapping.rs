@@ -21,7 +21,7 @@ pub struct Mapping {
     #[arg(long = "server", value_name = "NAME")]
     pub servers: Vec<String>,
     /// A regular expression. A result whose text matches is an error.
-    #[arg(long, value_name = "REGEX", value_parser = telling)]
+    #[arg(long, value_name = "REGEX", value_parser = parse_pattern)]
     pub error_if: Option<Regex>,
     /// Estimate tokens by the length of the texts, if the source has no token counts.
     #[arg(long)]
@@ -33,7 +33,7 @@ pub struct Mapping {
     #[arg(long, value_name = "NAME")]
     pub score: Option<String>,
     /// The least reward of a run that passed.
-    #[arg(long, value_name = "REWARD", value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "REWARD", value_parser = parse_finite, allow_negative_numbers = true)]
     pub pass_at: Option<f64>,
     /// What counts as one run, if the traces belong to conversations.
     #[arg(long, value_enum, default_value_t)]
@@ -41,7 +41,7 @@ pub struct Mapping {
 }
 
 /// A pattern that not every text matches.
-fn telling(text: &str) -> Result<Regex, String> {
+fn parse_pattern(text: &str) -> Result<Regex, String> {
     let pattern = Regex::new(text).map_err(|error| error.to_string())?;
     if pattern.is_match("") {
         return Err("it matches the empty text, so every result would be an error: write a narrower expression".to_owned());
@@ -49,7 +49,7 @@ fn telling(text: &str) -> Result<Regex, String> {
     Ok(pattern)
 }
 
-fn finite(text: &str) -> Result<f64, String> {
+fn parse_finite(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     let finite = number.filter(|number| number.is_finite());
     finite.ok_or_else(|| "write a number".to_owned())
@@ -57,7 +57,7 @@ fn finite(text: &str) -> Result<f64, String> {
 
 impl Mapping {
     /// Knows more servers; of several that fit, the longest is the one.
-    pub fn know<'s>(&mut self, servers: impl Iterator<Item = &'s str>) {
+    pub fn add_servers<'s>(&mut self, servers: impl Iterator<Item = &'s str>) {
         self.servers.extend(servers.map(str::to_owned));
         let names = &mut self.servers;
         names.sort_by(|left, right| right.len().cmp(&left.len()).then(left.cmp(right)));

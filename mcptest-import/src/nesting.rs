@@ -26,7 +26,7 @@ impl Nesting {
         let around = outer.iter();
         let around = around.map(|outer| places.get(outer.as_ref()?).copied());
         let mut around: Vec<Option<usize>> = around.collect();
-        open_circles(&mut around);
+        break_cycles(&mut around);
         Self {
             visits: visits(&around),
             around,
@@ -45,7 +45,7 @@ impl Nesting {
     }
 
     /// What each thing is given by the one around it: of what that was given itself, and its place.
-    pub(crate) fn handed_down<T: Clone>(
+    pub(crate) fn inherit<T: Clone>(
         &self,
         outermost: T,
         mut by: impl FnMut(&T, usize) -> T,
@@ -63,7 +63,7 @@ impl Nesting {
 }
 
 /// Things may lie within each other in a circle: the first one of it then lies within nothing.
-fn open_circles(around: &mut [Option<usize>]) {
+fn break_cycles(around: &mut [Option<usize>]) {
     // In which of the walks each was met.
     let mut met: Vec<Option<usize>> = vec![None; around.len()];
     for walk in 0..around.len() {
@@ -127,7 +127,7 @@ mod tests {
             Visit::Leave(_) => None,
         });
         assert_eq!(entered.collect::<String>(), "adbec");
-        let paths = nesting.handed_down(String::new(), |path, outer| {
+        let paths = nesting.inherit(String::new(), |path, outer| {
             format!("{path}{}", names[outer].0)
         });
         assert_eq!(paths, ["", "ad", "", "a", "a"]);
@@ -143,7 +143,7 @@ mod tests {
             ("e", Some("d")),
         ];
         let nesting = Nesting::from_pairs(names.into_iter());
-        let depths = nesting.handed_down(0, |depth, _| depth + 1);
+        let depths = nesting.inherit(0, |depth, _| depth + 1);
         assert_eq!(depths, [0, 0, 2, 1, 2]);
     }
 

@@ -62,13 +62,13 @@ impl Mapped {
 
     /// The number of the trial that it is.
     #[must_use]
-    pub fn order(&self) -> Option<i64> {
+    pub fn trial_number(&self) -> Option<i64> {
         self.run.order
     }
 
     /// When it began, in milliseconds since 1970.
     #[must_use]
-    pub fn begun(&self) -> Option<i64> {
+    pub fn began_at(&self) -> Option<i64> {
         self.run.times.map(|(first, _)| first)
     }
 }
@@ -124,7 +124,7 @@ impl Reading<'_> {
     pub fn map(&self, kind: FormatKind, joined: &Joined) -> Result<Read<'_>, Unreadable> {
         let mut records = Vec::with_capacity(joined.parts.len());
         for part in &joined.parts {
-            records.extend(self.records(kind, *part, &joined.keys)?);
+            records.extend(self.read_records(kind, *part, &joined.keys)?);
         }
         let gathered = Gathered {
             records: &records,
@@ -132,14 +132,14 @@ impl Reading<'_> {
             branch: joined.branch,
         };
         let mapped = match kind.format().read(&gathered, self.mapping) {
-            Ok(runs) => self.mapped(runs, &records),
+            Ok(runs) => self.map_runs(runs, &records),
             Err(lost) => vec![Err(lost)],
         };
         Ok((mapped, records))
     }
 
     /// A record, or what it has of the run with some keys.
-    fn records(
+    fn read_records(
         &self,
         kind: FormatKind,
         part: RecordPlace,
@@ -155,7 +155,7 @@ impl Reading<'_> {
         if !shared.has(part) {
             shared.make_room(part);
             let record = input.read(part)?;
-            match kind.format().apart(record.value) {
+            match kind.format().split_by_run(record.value) {
                 Ok(parts) => shared.keep(part, parts, record.changes),
                 Err(value) => return Ok(vec![Record { value, ..record }]),
             }
@@ -170,28 +170,28 @@ impl Reading<'_> {
         Ok(records.collect())
     }
 
-    fn mapped(&self, runs: Vec<ForeignRun>, records: &[Record<'_>]) -> Vec<Result<Mapped, Lost>> {
+    fn map_runs(&self, runs: Vec<ForeignRun>, records: &[Record<'_>]) -> Vec<Result<Mapped, Lost>> {
         // The records of many runs may be one document.
         let digest = LazyCell::new(|| {
             let first = records.first();
-            first.map(|record| digest::identifier(&record.value))
+            first.map(|record| digest::content_id(&record.value))
         });
         let id = || (*digest).clone();
         let mut mapped = Vec::new();
         for mut run in runs {
             let subagents = std::mem::take(&mut run.subagents);
             if self.mapping.subagents != Subagents::Inline {
-                run.without_subagents();
+                run.remove_subagents();
             }
             let parent = run.agent.clone();
-            mapped.push(self.one(run, &id));
+            mapped.push(self.map_run(run, &id));
             if self.mapping.subagents == Subagents::Separate {
                 for mut run in subagents {
                     let kind = run.agent.take().unwrap_or_else(|| "agent".to_owned());
                     let parent = self.mapping.agent.as_ref().or(parent.as_ref());
                     let parent = parent.cloned().unwrap_or_else(|| stem(records));
                     run.agent = Some(format!("{parent}/{kind}"));
-                    let mut one = self.one(run.clone(), &id);
+                    let mut one = self.map_run(run.clone(), &id);
                     if let Ok(one) = &mut one {
                         // Its own name stands, whatever the main agent is called.
                         one.run.agent = run.agent;
@@ -204,7 +204,11 @@ impl Reading<'_> {
     }
 
     /// `id`: the identifier of a run that has none of its own.
-    fn one(&self, mut run: ForeignRun, id: &dyn Fn() -> Option<String>) -> Result<Mapped, Lost> {
+    fn map_run(
+        &self,
+        mut run: ForeignRun,
+        id: &dyn Fn() -> Option<String>,
+    ) -> Result<Mapped, Lost> {
         let has_id = run.id.is_some() || run.ready.is_some();
         if !has_id {
             run.id = id();
@@ -232,7 +236,7 @@ impl Reading<'_> {
     }
 
     /// What groups a run by, besides agent, model and system prompt, and how it is called.
-    pub fn subject(
+    pub fn profile(
         &self,
         kind: FormatKind,
         mapped: &Mapped,

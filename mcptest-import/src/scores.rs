@@ -7,7 +7,7 @@ use crate::verdict;
 
 /// A score as its source has it.
 #[derive(Debug, Default)]
-pub(crate) struct Told<'v> {
+pub(crate) struct SourceScore<'v> {
     /// A number, or whether it is good.
     pub(crate) value: Option<&'v Value>,
     /// A word for it.
@@ -18,11 +18,11 @@ pub(crate) struct Told<'v> {
     pub(crate) note: Option<String>,
 }
 
-impl Told<'_> {
+impl SourceScore<'_> {
     /// The score of a judge. What passed and has no number is 1, what did not is 0; what is neither a number nor a
     /// verdict is none.
-    pub(crate) fn score(self, name: &str, by: &str) -> Option<Score> {
-        let of_label = self.label.and_then(verdict::word);
+    pub(crate) fn into_score(self, name: &str, by: &str) -> Option<Score> {
+        let of_label = self.label.and_then(verdict::parse_word);
         let of_value = self.value.and_then(Value::as_bool);
         let passed = self.passed.or(of_value).or(of_label);
         let number = self.value.and_then(Value::as_f64);
@@ -41,12 +41,12 @@ mod tests {
     #[test]
     fn a_score_is_a_number_or_a_verdict() {
         let score = |value: Value, label| {
-            let told = Told {
+            let told = SourceScore {
                 value: Some(&value),
                 label,
-                ..Told::default()
+                ..SourceScore::default()
             };
-            let score = told.score("helpful", "ann")?;
+            let score = told.into_score("helpful", "ann")?;
             Some((score.value, score.passed))
         };
         assert_eq!(score(json!(0.7), None), Some((0.7, None)));
@@ -55,6 +55,6 @@ mod tests {
         assert_eq!(score(json!(null), Some("Failed")), Some((0.0, Some(false))));
         assert_eq!(score(json!(null), Some("relevant")), None);
         assert_eq!(score(json!({ "a": 1 }), None), None);
-        assert_eq!(Told::default().score("helpful", "ann"), None);
+        assert_eq!(SourceScore::default().into_score("helpful", "ann"), None);
     }
 }

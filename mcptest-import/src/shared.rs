@@ -14,7 +14,7 @@ const KEPT: u64 = 16 << 20;
 /// The records of this kind that were read last, taken apart by the keys of runs.
 #[derive(Debug, Default)]
 pub(crate) struct SharedRecords {
-    records: HashMap<RecordPlace, Apart>,
+    records: HashMap<RecordPlace, SplitRecord>,
     /// Their places, the oldest first.
     places: VecDeque<RecordPlace>,
     bytes: u64,
@@ -22,7 +22,7 @@ pub(crate) struct SharedRecords {
 
 /// A record that was taken apart.
 #[derive(Debug)]
-struct Apart {
+struct SplitRecord {
     parts: Parts,
     changes: Vec<Change>,
 }
@@ -67,7 +67,7 @@ impl SharedRecords {
     pub(crate) fn keep(&mut self, place: RecordPlace, parts: Parts, changes: Vec<Change>) {
         self.bytes += place.bytes();
         self.places.push_back(place);
-        self.records.insert(place, Apart { parts, changes });
+        self.records.insert(place, SplitRecord { parts, changes });
     }
 }
 

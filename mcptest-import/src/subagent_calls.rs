@@ -12,7 +12,7 @@ pub(crate) struct Invoked<'e, T> {
 
 /// Puts the calls of sub-agents among events, by the time that each has: before the first event that is later, and
 /// after what was put there before.
-pub(crate) fn take_calls<'e, T: Ord + Copy + 'e>(
+pub(crate) fn merge_subagent_calls<'e, T: Ord + Copy + 'e>(
     events: &mut Vec<(T, Event)>,
     subagents: impl IntoIterator<Item = Invoked<'e, T>>,
 ) {
@@ -64,7 +64,7 @@ mod tests {
             let subagents = subagents.iter().enumerate();
             let subagents: Vec<(String, Vec<(u8, Event)>)> =
                 subagents.map(|(agent, times)| (format!("a{agent}"), numbered(times))).collect();
-            take_calls(&mut events, subagents.iter().map(|(agent, own)| Invoked { id: agent, name: agent, events: own }));
+            merge_subagent_calls(&mut events, subagents.iter().map(|(agent, own)| Invoked { id: agent, name: agent, events: own }));
             for (agent, own) in &subagents {
                 for (at, event) in own {
                     let before = plain.iter().position(|(own, _)| own > at);

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 /// The places of calls that wait, by keys such as their names.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(HashMap<String, OfKey>);
+pub(crate) struct Waiting(HashMap<String, WaitingCalls>);
 
 #[derive(Debug, Default)]
-struct OfKey {
+struct WaitingCalls {
     all: BTreeSet<usize>,
     by_args: HashMap<Rc<Value>, BTreeSet<usize>>,
 }
@@ -19,7 +19,7 @@ impl Waiting {
     /// A call waits from now on, or again.
     pub(crate) fn add(&mut self, key: &str, args: &Rc<Value>, place: usize) {
         if !self.0.contains_key(key) {
-            self.0.insert(key.to_owned(), OfKey::default());
+            self.0.insert(key.to_owned(), WaitingCalls::default());
         }
         if let Some(of_key) = self.0.get_mut(key) {
             of_key.all.insert(place);

@@ -1,6 +1,6 @@
 //! Logs of HTTP keep bodies as texts: the JSON of a request or of an answer, or the events of a streamed answer.
 
-use mcptest_session::json::{given, text};
+use mcptest_session::json::{non_null, text};
 use mcptest_session::lossless::parse;
 use mcptest_session::protocol::{Anthropic, Chat, Gemini, Protocol, Responses, sse};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub const NO_ANSWER: &str = "is a stream without an answer";
 pub(crate) fn read(record: &mut Value) -> Result<(), String> {
     for side in ["request", "response", "body"] {
         let held = record.get_mut(side);
-        let body = held.map(|held| match given(held, "body") {
+        let body = held.map(|held| match non_null(held, "body") {
             Some(_) => &mut held["body"],
             None => held,
         });
@@ -41,13 +41,13 @@ fn parse_body(text: &str) -> Result<Option<Value>, String> {
     let read = Some(begin).filter(|begin| begin.starts_with('{'));
     let read = read.and_then(|text| parse(text.as_bytes()).ok());
     let read = read.map(|parsed| parsed.value);
-    Ok(read.filter(|read| KNOWN.iter().any(|key| given(read, key).is_some())))
+    Ok(read.filter(|read| KNOWN.iter().any(|key| non_null(read, key).is_some())))
 }
 
 fn parse_stream(text: &str) -> Result<Value, String> {
     let events = sse::events(text.as_bytes(), true);
     let mut read = events.iter();
-    let protocol = read.find_map(|event| whose(&parse(event.data.as_bytes()).ok()?.value));
+    let protocol = read.find_map(|event| find_protocol(&parse(event.data.as_bytes()).ok()?.value));
     let assembled = protocol.map(|protocol| protocol.assembled(&events));
     let answer = assembled.and_then(|it| it.body.or_else(|| Some(json!({ "error": it.error? }))));
     answer.ok_or_else(|| {
@@ -56,9 +56,9 @@ fn parse_stream(text: &str) -> Result<Value, String> {
 }
 
 /// The provider that writes an event like this.
-fn whose(event: &Value) -> Option<&'static dyn Protocol> {
+fn find_protocol(event: &Value) -> Option<&'static dyn Protocol> {
     let kind = text(event, "type").unwrap_or_default();
-    let has = |key| given(event, key).is_some();
+    let has = |key| non_null(event, key).is_some();
     if kind.starts_with("response.") {
         Some(&Responses)
     } else if kind.starts_with("message_") || kind.starts_with("content_block_") {

@@ -108,11 +108,11 @@ impl Tree {
         let items = self.below.iter().map(|(segment, tree)| {
             let name = Ident::new(segment, span);
             let test = tree.case.as_ref().map(|case| {
-                let (full, agent) = (&case.name, agent_name(loaded, case));
+                let (full, agent) = (&case.name, agent_case_name(loaded, case));
                 let ignored = case
                     .ignored
                     .clone()
-                    .or_else(|| nothing_judged(loaded, case));
+                    .or_else(|| unjudged_reason(loaded, case));
                 let ignore = ignored.map(|reason| {
                     let reason = mcptest_suite::escape_line(&reason);
                     quote_spanned! { span => #[ignore = #reason] }
@@ -140,16 +140,18 @@ impl Tree {
 }
 
 /// Why an agent's own case judges nothing, where nothing that is asked of the agent is run here.
-fn nothing_judged(loaded: &Loaded, case: &Case) -> Option<String> {
+fn unjudged_reason(loaded: &Loaded, case: &Case) -> Option<String> {
     let CaseKind::Agent(subject) = case.kind else {
         return None;
     };
     let agent = &loaded.suite.agents[subject.agent];
-    agent.only_unsupported().or_else(|| agent.only_checks())
+    agent
+        .unsupported_reason()
+        .or_else(|| agent.checks_only_reason())
 }
 
 /// The name of the own case of the agent that a case is about.
-fn agent_name(loaded: &Loaded, case: &Case) -> String {
+fn agent_case_name(loaded: &Loaded, case: &Case) -> String {
     let subject = case.kind.subject();
     subject.map_or(String::new(), |subject| {
         loaded.suite.agents[subject.agent].case_name(subject.model)

@@ -11,7 +11,7 @@ const PACKAGE: &str = "mcptest-harness";
 const USUAL: &str = "mcptest";
 
 /// The name of the harness in a crate, as code writes it.
-pub(crate) fn harness_in(crate_dir: &Path) -> String {
+pub(crate) fn harness_crate_name(crate_dir: &Path) -> String {
     let read = |folder: &Path| std::fs::read_to_string(folder.join("Cargo.toml")).ok();
     let Some(own) = read(crate_dir) else {
         return USUAL.to_owned();

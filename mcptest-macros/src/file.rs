@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mcptest_suite::{Diagnostic, LoadError, Style, model::Suite, portable_path};
 use syn::{Error, Ident, LitStr};
 
-use crate::dependency::harness_in;
+use crate::dependency::harness_crate_name;
 
 /// A loaded suite file.
 pub(crate) struct Loaded {
@@ -68,12 +68,12 @@ pub(crate) fn load(literal: &LitStr) -> Result<Loaded, Error> {
         path,
         shown,
         relative: portable_path(relative),
-        harness: Ident::new(&harness_in(&crate_dir), literal.span()),
+        harness: Ident::new(&harness_crate_name(&crate_dir), literal.span()),
     })
 }
 
 /// Refuses a suite whose agents have a command beside the attribute's function: an agent has one driver.
-pub(crate) fn no_command(literal: &LitStr, loaded: &Loaded) -> Result<(), Error> {
+pub(crate) fn check_no_command(literal: &LitStr, loaded: &Loaded) -> Result<(), Error> {
     let agents = loaded.suite.agents.iter();
     let problems = agents.filter_map(|agent| {
         let command = agent.command.as_ref()?;

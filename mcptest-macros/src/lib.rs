@@ -29,7 +29,7 @@ fn expand(arguments: Tokens, item: Tokens) -> Result<Tokens, Error> {
     let arguments = arguments::read(arguments)?;
     let loaded = file::load(&arguments.path)?;
     if arguments.agent.is_some() {
-        file::no_command(&arguments.path, &loaded)?;
+        file::check_no_command(&arguments.path, &loaded)?;
     }
     match syn::parse2(item)? {
         Item::Mod(module) => cases::module(&arguments, &loaded, module),

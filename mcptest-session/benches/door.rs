@@ -33,9 +33,9 @@ async fn main() -> ExitCode {
 }
 
 async fn measured() -> Result<bool, Failure> {
-    let records = Door::records();
+    let records = Door::recording();
     let recorded = called("recorded", &records).await?;
-    let plays = Door::from_notes(&records.written());
+    let plays = Door::from_notes(&records.notes());
     let played = called("played", &plays).await?;
     let is_whole = plays.divergences(0).is_empty();
     Ok(is_whole && recorded <= MOST && played <= MOST)

@@ -14,7 +14,7 @@ use std::io::{Read as _, Write as _, stdin, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use mcptest_session::door::{Door, Raised};
+use mcptest_session::door::{Door, RaisedError};
 use mcptest_session::endpoint::Endpoint;
 use mcptest_session::play::{PlayOptions, PlaySession, Recording};
 use mcptest_session::record::RunOptions;
@@ -39,17 +39,17 @@ async fn main() -> ExitCode {
 }
 
 async fn record(out: &str, answers: Option<&str>) -> Result<(), Box<dyn Error>> {
-    let mut door = Door::records();
+    let mut door = Door::recording();
     if let Some(file) = answers {
         let entries: Vec<Value> = serde_json::from_slice(&std::fs::read(file)?)?;
         let entries = entries.iter().map(entry).collect();
-        door = door.answered_by(OwnAnswers::new(entries));
+        door = door.with_answers(OwnAnswers::new(entries));
     }
     serve(&door).await?;
     if let Some((tool, why)) = door.unkept() {
         return Err(format!("`{tool}`: {why}").into());
     }
-    std::fs::write(out, serde_json::to_string_pretty(&door.written())?)?;
+    std::fs::write(out, serde_json::to_string_pretty(&door.notes())?)?;
     Ok(())
 }
 
@@ -57,7 +57,7 @@ async fn record(out: &str, answers: Option<&str>) -> Result<(), Box<dyn Error>> 
 fn entry(written: &Value) -> OwnAnswer {
     let reply = if written["run"] == true {
         OwnReply::Run
-    } else if let Some(raised) = written.get("error").and_then(Raised::from_json) {
+    } else if let Some(raised) = written.get("error").and_then(RaisedError::from_json) {
         OwnReply::Error {
             kind: raised.kind,
             module: raised.module,

@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Exchange {
     /// What the client asked.
-    pub asked: Asked,
+    pub asked: ModelRequest,
     /// What the model said.
-    pub said: Said,
+    pub said: ModelResponse,
 }
 
 /// A request for an answer of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Asked {
+pub struct ModelRequest {
     /// The model that is asked.
     pub model: Option<String>,
     /// The system prompt: the text of all leading system messages, joined by a blank line.
@@ -31,7 +31,7 @@ pub struct Asked {
     pub parameters: Map<String, Value>,
 }
 
-impl Asked {
+impl ModelRequest {
     /// The first thing that the user said.
     #[must_use]
     pub fn opening(&self) -> Option<&str> {
@@ -43,12 +43,12 @@ impl Asked {
 
     /// The messages of others than the model, in order: who spoke, and what was said.
     #[must_use]
-    pub fn heard(&self) -> Vec<(&str, &str)> {
-        Self::heard_in(&self.items)
+    pub fn other_messages(&self) -> Vec<(&str, &str)> {
+        Self::other_messages_in(&self.items)
     }
 
     /// The messages of others than the model in a part of a talk.
-    pub(crate) fn heard_in<'i>(
+    pub(crate) fn other_messages_in<'i>(
         items: impl IntoIterator<Item = &'i Item>,
     ) -> Vec<(&'i str, &'i str)> {
         let heard = items.into_iter().filter_map(|item| match item {
@@ -61,7 +61,7 @@ impl Asked {
 
     /// How many answers of the model the request holds already.
     #[must_use]
-    pub fn answers(&self) -> usize {
+    pub fn answer_count(&self) -> usize {
         let answers = self.items.iter();
         answers
             .filter(|item| matches!(item, Item::Answer(_)))
@@ -176,7 +176,7 @@ pub struct Tool {
 
 /// The answer of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct ModelResponse {
     /// The provider's identifier of the answer.
     pub id: Option<String>,
     /// The model that answered.
@@ -195,7 +195,7 @@ pub struct Said {
     pub error: Option<Box<Value>>,
 }
 
-impl Said {
+impl ModelResponse {
     /// The calls that the client has to run.
     pub fn calls(&self) -> impl Iterator<Item = &Call> {
         self.parts.iter().filter_map(|part| match part {

@@ -34,7 +34,7 @@ impl Folder {
 }
 
 /// The ways in which a folder is written: as it is named, and without links.
-pub(crate) fn forms(folder: &Path) -> Vec<String> {
+pub(crate) fn spellings(folder: &Path) -> Vec<String> {
     let current = std::env::current_dir().unwrap_or_default();
     let named: PathBuf = current.join(folder).components().collect();
     let real = named.canonicalize().unwrap_or_else(|_| named.clone());
@@ -47,14 +47,14 @@ pub(crate) fn forms(folder: &Path) -> Vec<String> {
 /// What a recording has of the folders that its texts name. Of the current one it has how the command's folder goes on from
 /// there, so that the tests may be started in another folder.
 #[cfg(any(feature = "record", test))]
-pub(crate) fn written(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Option<Value> {
+pub(crate) fn write_folders(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Option<Value> {
     let mut written = Map::new();
     let command = folders.iter().find(|(one, _)| *one == Folder::Command);
     for (folder, forms) in folders {
         let is_there = |form: &String| {
             let mut found = false;
             each_text(cassette, &mut |text| {
-                found |= places(text, form).next().is_some();
+                found |= find_folder(text, form).next().is_some();
             });
             found
         };
@@ -62,7 +62,9 @@ pub(crate) fn written(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Op
             let each = forms.iter().enumerate().map(|(number, form)| {
                 let mut one = json!({ "bytes": form.len(), "digest": digest(form) });
                 let command = command.filter(|_| *folder == Folder::Current);
-                if let Some(way) = command.and_then(|(_, all)| way(form, all.get(number)?)) {
+                if let Some(way) =
+                    command.and_then(|(_, all)| names_between(form, all.get(number)?))
+                {
                     one["command"] = way.into();
                 }
                 one
@@ -74,7 +76,7 @@ pub(crate) fn written(folders: &[(Folder, Vec<String>)], cassette: &Value) -> Op
 }
 
 /// The names that lead from a folder to one in it.
-fn way(from: &str, to: &str) -> Option<Vec<String>> {
+fn names_between(from: &str, to: &str) -> Option<Vec<String>> {
     let way = Path::new(to).strip_prefix(from).ok()?;
     let names = way
         .components()
@@ -85,7 +87,7 @@ fn way(from: &str, to: &str) -> Option<Vec<String>> {
 /// A folder of a recorded run that its texts name.
 #[cfg(feature = "play")]
 #[derive(Debug, Clone)]
-struct Named {
+struct RecordedFolder {
     folder: Folder,
     /// Which of its forms it is.
     form: usize,
@@ -95,8 +97,8 @@ struct Named {
 }
 
 #[cfg(feature = "play")]
-fn recorded(cassette: &Value) -> Vec<Named> {
-    let mut found: Vec<Named> = Vec::new();
+fn read_recorded(cassette: &Value) -> Vec<RecordedFolder> {
+    let mut found: Vec<RecordedFolder> = Vec::new();
     for folder in Folder::ALL {
         let forms = list(&cassette["session"]["folders"], folder.key());
         for (number, form) in forms.iter().enumerate() {
@@ -107,7 +109,7 @@ fn recorded(cassette: &Value) -> Vec<Named> {
             let mut path = None;
             each_text(cassette, &mut |text| {
                 if path.is_none() {
-                    path = named_in(text, length, known);
+                    path = find_named(text, length, known);
                 }
             });
             let Some(path) = path else { continue };
@@ -120,9 +122,9 @@ fn recorded(cassette: &Value) -> Vec<Named> {
                 .find(|it| it.folder == Folder::Command && it.form == number);
             let way = match form.get("command") {
                 Some(_) => names,
-                None => command.and_then(|command| way(&path, &command.path)),
+                None => command.and_then(|command| names_between(&path, &command.path)),
             };
-            found.push(Named {
+            found.push(RecordedFolder {
                 folder,
                 form: number,
                 path,
@@ -135,8 +137,10 @@ fn recorded(cassette: &Value) -> Vec<Named> {
 
 /// The path of a length and a digest in a text.
 #[cfg(feature = "play")]
-fn named_in(text: &str, length: usize, known: &str) -> Option<String> {
-    let begins = text.char_indices().filter(|(at, _)| is_begin(&text[..*at]));
+fn find_named(text: &str, length: usize, known: &str) -> Option<String> {
+    let begins = text
+        .char_indices()
+        .filter(|(at, _)| may_begin_path(&text[..*at]));
     let mut paths = begins.filter_map(|(at, first)| {
         let path = text.get(at..at + length)?;
         // A path begins with a slash, or with a drive.
@@ -151,17 +155,17 @@ fn named_in(text: &str, length: usize, known: &str) -> Option<String> {
 /// The folders of this run, each with the recorded one that it stands for.
 #[cfg(feature = "play")]
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SameFolders {
-    recorded: Vec<Named>,
+pub(crate) struct FolderMap {
+    recorded: Vec<RecordedFolder>,
     own: Vec<(Folder, Vec<String>)>,
     same: Vec<(String, String)>,
 }
 
 #[cfg(feature = "play")]
-impl SameFolders {
+impl FolderMap {
     pub(crate) fn from_cassette(cassette: &Value) -> Self {
         Self {
-            recorded: recorded(cassette),
+            recorded: read_recorded(cassette),
             ..Self::default()
         }
     }
@@ -172,7 +176,7 @@ impl SameFolders {
         let same = self
             .recorded
             .iter()
-            .filter_map(|known| self.stands_for(known));
+            .filter_map(|known| self.counterpart(known));
         // One that has its recorded name is kept too: a folder that it is in stands for another one.
         let mut same: Vec<(String, String)> = same.collect();
         // A folder goes before those that it is in.
@@ -181,35 +185,35 @@ impl SameFolders {
     }
 
     /// The folder of this run that stands for a recorded one, with that.
-    fn stands_for(&self, known: &Named) -> Option<(String, String)> {
+    fn counterpart(&self, known: &RecordedFolder) -> Option<(String, String)> {
         let own = |folder| {
             let mut all = self.own.iter().rev().filter(|(one, _)| *one == folder);
             all.next()?.1.get(known.form).cloned()
         };
         match (&known.way, own(Folder::Command)) {
             // Where the tests are started does not matter: what the command's folder is in, is found from there.
-            (Some(way), Some(command)) => Some(roots(&known.path, way, &command)),
+            (Some(way), Some(command)) => Some(shared_roots(&known.path, way, &command)),
             _ => Some((own(known.folder)?, known.path.clone())),
         }
     }
 
     /// Puts the recorded folders in the place of those of this run.
-    pub(crate) fn put_in(&self, value: &mut Value) {
+    pub(crate) fn replace_in(&self, value: &mut Value) {
         match value {
-            Value::String(text) => *text = self.named_as_recorded(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.put_in(item)),
-            Value::Object(map) => map.values_mut().for_each(|item| self.put_in(item)),
+            Value::String(text) => *text = self.replace_in_text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.replace_in(item)),
+            Value::Object(map) => map.values_mut().for_each(|item| self.replace_in(item)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
     /// A text with the recorded folders in the place of those of this run.
-    pub(crate) fn named_as_recorded(&self, text: &str) -> String {
+    pub(crate) fn replace_in_text(&self, text: &str) -> String {
         let mut named = String::new();
         let mut rest = text;
         loop {
             let next = self.same.iter().filter_map(|(own, recorded)| {
-                let at = places(text, own).find(|at| *at >= text.len() - rest.len())?;
+                let at = find_folder(text, own).find(|at| *at >= text.len() - rest.len())?;
                 Some((at, std::cmp::Reverse(own.len()), recorded))
             });
             let Some((at, length, recorded)) = next.min() else {
@@ -226,7 +230,7 @@ impl SameFolders {
 /// A folder of this run and the recorded one that it stands for: both are the last one above the command's folder up to which
 /// the names are the same, and the recorded one is not above the folder in which the tests were started.
 #[cfg(feature = "play")]
-fn roots(current: &str, way: &[String], command: &str) -> (String, String) {
+fn shared_roots(current: &str, way: &[String], command: &str) -> (String, String) {
     let mut own = Path::new(command);
     let mut names = way;
     while let Some((last, before)) = names.split_last()
@@ -244,25 +248,28 @@ fn roots(current: &str, way: &[String], command: &str) -> (String, String) {
 }
 
 /// Where a folder stands whole in a text.
-fn places<'t>(text: &'t str, folder: &'t str) -> impl Iterator<Item = usize> + 't {
+fn find_folder<'t>(text: &'t str, folder: &'t str) -> impl Iterator<Item = usize> + 't {
     let found = text.match_indices(folder).map(|(at, _)| at);
     found.filter(move |at| {
         let after = text[at + folder.len()..].chars().next();
-        is_begin(&text[..*at]) && after.is_none_or(|it| !is_of_name(it))
+        may_begin_path(&text[..*at]) && after.is_none_or(|it| !is_name_char(it))
     })
 }
 
 /// Whether a path may begin after a text.
-fn is_begin(before: &str) -> bool {
-    before.chars().next_back().is_none_or(|it| !is_of_name(it))
+fn may_begin_path(before: &str) -> bool {
+    before
+        .chars()
+        .next_back()
+        .is_none_or(|it| !is_name_char(it))
 }
 
-fn is_of_name(character: char) -> bool {
+fn is_name_char(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '-'
 }
 
 #[cfg(feature = "play")]
-impl SameFolders {
+impl FolderMap {
     /// The map the other way round: it puts the folders of this run in the place of the recorded ones.
     pub(crate) fn reversed(&self) -> Self {
         let same = self.same.iter().cloned();
@@ -304,17 +311,17 @@ mod tests {
             (Folder::Command, forms("/home/Ann Lee/shop/suites")),
             (Folder::Current, forms("/home/Ann Lee/shop")),
         ];
-        let written = written(&folders, &cassette).unwrap();
+        let written = write_folders(&folders, &cassette).unwrap();
         assert!(!written.to_string().contains("Ann"), "{written}");
         cassette["session"] = json!({ "folders": written });
-        let mut same = SameFolders::from_cassette(&cassette);
+        let mut same = FolderMap::from_cassette(&cassette);
         same.add(Folder::Command, &forms("/srv/b/suites"));
         same.add(Folder::Current, &forms("/srv/b"));
         let mut now = json!([
             "no file /srv/b/suites/a.txt in /srv/b, see file:///srv/b/b",
             "/srv/bc /srv/b-c x/srv/b /srv/b.",
         ]);
-        same.put_in(&mut now);
+        same.replace_in(&mut now);
         assert_eq!(now[0], text);
         assert_eq!(now[1], "/srv/bc /srv/b-c x/srv/b /home/Ann Lee/shop.");
     }
@@ -327,7 +334,7 @@ mod tests {
             (Folder::Command, one(command)),
             (Folder::Current, one(current)),
         ];
-        cassette["session"] = json!({ "folders": written(&folders, &cassette) });
+        cassette["session"] = json!({ "folders": write_folders(&folders, &cassette) });
         cassette
     }
 
@@ -363,10 +370,10 @@ mod tests {
                 "in /work/shop/a.py",
             ),
         ] {
-            let mut same = SameFolders::from_cassette(&started(recorded.0, recorded.1, text));
+            let mut same = FolderMap::from_cassette(&started(recorded.0, recorded.1, text));
             same.add(Folder::Current, &[played.1.to_owned()]);
             same.add(Folder::Command, &[played.0.to_owned()]);
-            assert_eq!(same.named_as_recorded(now), text, "{played:?}");
+            assert_eq!(same.replace_in_text(now), text, "{played:?}");
         }
     }
 
@@ -377,17 +384,17 @@ mod tests {
         let current = &mut cassette["session"]["folders"]["current"][0];
         assert_eq!(current["command"], json!(["suites"]));
         current.as_object_mut().unwrap().remove("command");
-        let mut same = SameFolders::from_cassette(&cassette);
+        let mut same = FolderMap::from_cassette(&cassette);
         same.add(Folder::Current, &["/work".to_owned()]);
         same.add(Folder::Command, &["/work/shop/suites".to_owned()]);
-        assert_eq!(same.named_as_recorded(text), text);
+        assert_eq!(same.replace_in_text(text), text);
     }
 
     #[test]
     fn folders_that_no_text_names_are_not_written() {
         let cassette = json!({ "trace": { "final_response": "See /home/shopping." } });
         assert_eq!(
-            written(&[(Folder::Current, forms("/home/shop"))], &cassette),
+            write_folders(&[(Folder::Current, forms("/home/shop"))], &cassette),
             None
         );
     }

@@ -51,7 +51,7 @@ impl AgentSession {
     /// The session of an agent that is played: what of it concerns the agent.
     #[cfg(feature = "play")]
     #[must_use]
-    pub fn played(session: &PlaySession) -> Self {
+    pub fn from_play_session(session: &PlaySession) -> Self {
         let urls = Provider::all().map(|provider| (provider.name, session.url(provider)));
         Self {
             mode: Mode::Play,
@@ -95,7 +95,7 @@ impl AgentSession {
         T: Serialize + DeserializeOwned,
         E: Display,
     {
-        self.tools.runs(name, args, run).await
+        self.tools.run_tool(name, args, run).await
     }
 
     /// The address at which tools of the agent's own tell the session what they do, also those of other programs:

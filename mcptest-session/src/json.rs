@@ -1,6 +1,6 @@
 //! Members of JSON values, read as what they should be.
 
-pub use mcptest_trace::record::payload::flag;
+pub use mcptest_trace::record::payload::parse_flag;
 use serde_json::{Number, Value};
 
 /// A member that is a text.
@@ -11,14 +11,14 @@ pub fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
 
 /// A member that is a text with something else than white space.
 #[must_use]
-pub fn word<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+pub fn nonempty_text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     text(value, key).filter(|text| !text.trim().is_empty())
 }
 
 /// A member that is a text and says something, as a string of its own.
 #[must_use]
-pub fn named(value: &Value, key: &str) -> Option<String> {
-    word(value, key).map(str::to_owned)
+pub fn nonempty_string(value: &Value, key: &str) -> Option<String> {
+    nonempty_text(value, key).map(str::to_owned)
 }
 
 /// A member whatever it is, to keep; null where there is none.
@@ -29,7 +29,7 @@ pub fn member(value: &Value, key: &str) -> Value {
 
 /// The members of an object that say something, but for some.
 #[must_use]
-pub fn without(value: &Value, keys: &[&str]) -> Value {
+pub fn without_members(value: &Value, keys: &[&str]) -> Value {
     let members = value.as_object().into_iter().flatten();
     let rest = members.filter(|(key, value)| !keys.contains(&key.as_str()) && !value.is_null());
     let rest = rest.map(|(key, value)| (key.clone(), value.clone()));
@@ -39,7 +39,7 @@ pub fn without(value: &Value, keys: &[&str]) -> Value {
 /// Who speaks in a message, whatever its case.
 #[must_use]
 pub fn role(message: &Value) -> Option<String> {
-    word(message, "role").map(str::to_lowercase)
+    nonempty_text(message, "role").map(str::to_lowercase)
 }
 
 /// A member that is a number, to keep.
@@ -68,7 +68,7 @@ pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
 /// A member that counts something, also where it is spelt as text or as `3.0`.
 #[must_use]
 pub fn count(value: &Value, key: &str) -> Option<u64> {
-    whole(value.get(key)?)
+    parse_count(value.get(key)?)
 }
 
 /// A number that counts something, also where it is spelt as text or as `3.0`.
@@ -78,7 +78,7 @@ pub fn count(value: &Value, key: &str) -> Option<u64> {
     clippy::cast_sign_loss,
     reason = "range and fraction are checked first"
 )]
-pub fn whole(value: &Value) -> Option<u64> {
+pub fn parse_count(value: &Value) -> Option<u64> {
     let float =
         |float: f64| (float >= 0.0 && float.fract() == 0.0 && float < 9e18).then_some(float as u64);
     match value {
@@ -90,7 +90,7 @@ pub fn whole(value: &Value) -> Option<u64> {
 
 /// A member that is there and not null.
 #[must_use]
-pub fn given<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+pub fn non_null<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     value.get(key).filter(|value| !value.is_null())
 }
 

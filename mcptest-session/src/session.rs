@@ -15,18 +15,18 @@ use mcptest_trace::record::recorded_on;
 use mcptest_trace::record::redact::Redactor;
 
 use crate::door::{self, Door};
-use crate::driver::{AgentCommand, Ended};
+use crate::driver::{AgentCommand, CommandOutcome};
 use crate::endpoint::{Endpoint, Provider, Upstream};
 use crate::environment;
-use crate::folders::{self, Folder, forms};
-use crate::mcp::{ConfigFile, McpServer, Order, ServerFailure, Servers};
+use crate::folders::{self, Folder, spellings};
+use crate::mcp::{CallOrder, ConfigFile, McpServer, ServerFailure, Servers};
 use crate::record::{RecordedRun, Relay, RunOptions, redact};
 
 pub use crate::mode::Mode;
 pub use error::SessionError;
 pub use finished::FinishedRun;
 pub use options::SessionOptions;
-use router::Place;
+use router::Router;
 
 /// How long the end of an answer may take to be seen.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -91,7 +91,7 @@ impl Session {
         let (faults, most) = (options.faults.clone(), options.limits.tool_calls);
         let has_faults = faults.is_some();
         let is_ordered = has_faults || most.is_some();
-        let order = is_ordered.then(|| Order::new(relay.log().clone(), faults, most));
+        let order = is_ordered.then(|| CallOrder::new(relay.log().clone(), faults, most));
         let (began, client) = (relay.began(), relay.client());
         let unwritten = |error| {
             begins(format!(
@@ -112,12 +112,12 @@ impl Session {
         let servers = Arc::new(servers.map_err(SessionError::ServerStart)?);
         let ticks = relay.log().ticks().clone();
         let door = if has_faults {
-            Door::with_faults(began, ticks, servers.watch())
+            Door::recording_with_faults(began, ticks, servers.watch())
         } else {
-            Door::at(began, ticks)
+            Door::recording_since(began, ticks)
         };
-        let door = door.answered_by(options.answers.clone());
-        let place = Place {
+        let door = door.with_answers(options.answers.clone());
+        let place = Router {
             relay: relay.clone(),
             door: door.clone(),
             servers: Arc::clone(&servers),
@@ -187,22 +187,22 @@ impl Session {
     /// The base URL for clients of `OpenAI` and of all that speak its format, with `/v1`.
     #[must_use]
     pub fn openai_url(&self) -> String {
-        self.url_of("openai")
+        self.url_by_name("openai")
     }
 
     /// The base URL for clients of Anthropic.
     #[must_use]
     pub fn anthropic_url(&self) -> String {
-        self.url_of("anthropic")
+        self.url_by_name("anthropic")
     }
 
     /// The base URL for clients of Gemini.
     #[must_use]
     pub fn gemini_url(&self) -> String {
-        self.url_of("gemini")
+        self.url_by_name("gemini")
     }
 
-    fn url_of(&self, name: &str) -> String {
+    fn url_by_name(&self, name: &str) -> String {
         let provider = Provider::named(name);
         provider.map_or_else(String::new, |provider| self.url(provider))
     }
@@ -232,7 +232,7 @@ impl Session {
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         // Where nobody says where a provider is, its variable would lead nowhere.
-        let known = Provider::all().filter(|provider| self.relay.knows(provider));
+        let known = Provider::all().filter(|provider| self.relay.has_provider(provider));
         let addresses = known.map(|provider| (provider, self.url(provider)));
         let servers = self.options.mcp_servers.iter();
         let servers = servers.map(|server| {
@@ -265,11 +265,11 @@ impl Session {
     /// Whether a model call was refused, as the run had taken as much as it may.
     #[must_use]
     pub fn is_capped(&self) -> bool {
-        self.cap().is_some()
+        self.reached_cap().is_some()
     }
 
     /// The word for the cap that was reached.
-    fn cap(&self) -> Option<&'static str> {
+    fn reached_cap(&self) -> Option<&'static str> {
         let of_calls = || self.servers.has_refused().then_some("tool_call_budget");
         self.relay.cap().or_else(of_calls)
     }
@@ -300,8 +300,8 @@ impl Session {
 
     /// Why the last model call reached no provider, or with what error it was answered, with the provider's address.
     #[must_use]
-    pub fn unreached(&self) -> Option<String> {
-        self.relay.unreached()
+    pub fn upstream_failure(&self) -> Option<String> {
+        self.relay.upstream_failure()
     }
 
     /// Ends the session of a function that returned.
@@ -336,10 +336,10 @@ impl Session {
     /// # Errors
     ///
     /// No run can be made of what went by; with how the command ended.
-    pub async fn finish_command(self, ended: &Ended) -> Result<FinishedRun, SessionError> {
+    pub async fn finish_command(self, ended: &CommandOutcome) -> Result<FinishedRun, SessionError> {
         let stopped = match ended.is_success() {
             true => None,
-            false if ended.is_too_late() => Some("time_budget"),
+            false if ended.has_timed_out() => Some("time_budget"),
             false => Some("error"),
         };
         let stdout = ended.said.last().unwrap_or(&ended.stdout).clone();
@@ -359,7 +359,7 @@ impl Session {
             SessionError::Run { error, strangers } => SessionError::Command {
                 error,
                 strangers,
-                ended: ended.in_a_line(),
+                ended: ended.to_line(),
             },
             other => other,
         })
@@ -375,7 +375,7 @@ impl Session {
         // While there is still somebody who removes it after a kill.
         self.config = None;
         // A client may leave a stream whose last event it has before its end is seen here.
-        self.relay.log().settled(LAST_WORDS).await;
+        self.relay.log().wait_until_idle(LAST_WORDS).await;
         let failure = self.servers.failure();
         self.servers.end().await;
         if let Some(failure) = failure {
@@ -400,10 +400,10 @@ impl Session {
             run.closing = Some(printed.closing);
             run.said = printed.said;
         }
-        run.mcp = self.servers.seen();
+        run.mcp = self.servers.traffic();
         run.own_calls = self.door.calls();
         run.max_tool_calls = self.options.limits.tool_calls;
-        let stopped = self.cap().or(stopped);
+        let stopped = self.reached_cap().or(stopped);
         run.stopped = stopped.map(str::to_owned);
         let observed = self.relay.log().observed();
         let RecordedRun {
@@ -414,7 +414,11 @@ impl Session {
             error,
             strangers: self.endpoint.strangers(),
         })?;
-        let logins = self.relay.logins().into_iter().chain(self.servers.logins());
+        let logins = self
+            .relay
+            .credentials()
+            .into_iter()
+            .chain(self.servers.credentials());
         let secrets = provider_secrets()
             .chain(self.options.secrets)
             .chain(secrets_by_name(variables()))
@@ -425,16 +429,19 @@ impl Session {
         let redactor = if self.options.keep_named {
             redactor
         } else {
-            redactor.with_named()
+            redactor.with_secret_keys()
         };
         // What the suite says is compared with the recording, and a text of the suite is no secret.
-        let redactor = redactor.with_kept(run.turns).with_learned(&cassette);
+        let redactor = redactor.with_kept_texts(run.turns).learning_from(&cassette);
         let redacted = redact(&redactor, &mut cassette);
-        let own = self.folder.get().map(|own| (Folder::Command, forms(own)));
+        let own = self
+            .folder
+            .get()
+            .map(|own| (Folder::Command, spellings(own)));
         let all = own
             .into_iter()
-            .chain([(Folder::Current, forms(Path::new(".")))]);
-        if let Some(folders) = folders::written(&all.collect::<Vec<_>>(), &cassette) {
+            .chain([(Folder::Current, spellings(Path::new(".")))]);
+        if let Some(folders) = folders::write_folders(&all.collect::<Vec<_>>(), &cassette) {
             cassette["session"]["folders"] = folders;
         }
         if let Some(region) = self.relay.region() {

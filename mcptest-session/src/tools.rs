@@ -24,9 +24,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub use crate::door::ToolFailure;
-use crate::door::values::{fitting, kept, unfit};
+use crate::door::values::{decode_value, encode_value, unusable_message};
 use http::{Address, post};
-use inside::{Inside, current};
+use inside::{InsideRun, current};
 
 /// Where tools tell what they do.
 const VARIABLE: &str = "MCPTEST_TOOLS";
@@ -58,12 +58,12 @@ fn from_variable(
             let address = Address::parse(&address).ok_or_else(|| {
                 let words =
                     format!("`{VARIABLE}` is no address that begins with `http://127.0.0.1`");
-                ToolFailure::ours(&words)
+                ToolFailure::internal(&words)
             })?;
             Ok(Tools(Some(address)))
         }
-        Some(Err(_)) => Err(ToolFailure::ours(&format!("`{VARIABLE}` is not UTF-8"))),
-        None if plays => Err(ToolFailure::ours(&format!(
+        Some(Err(_)) => Err(ToolFailure::internal(&format!("`{VARIABLE}` is not UTF-8"))),
+        None if plays => Err(ToolFailure::internal(&format!(
             "a recording is played, and `{VARIABLE}` is not set: no tool runs; give the program the environment of its agent"
         ))),
         None => Ok(Tools(None)),
@@ -95,7 +95,7 @@ impl Tools {
         T: Serialize + DeserializeOwned,
         E: Display,
     {
-        self.call_of(None, name, args, run).await
+        self.call_with_id(None, name, args, run).await
     }
 
     /// Runs a tool for the call of the model that has this identifier, or gives what the session has in its place.
@@ -103,7 +103,7 @@ impl Tools {
     /// # Errors
     ///
     /// The tool failed, or is not to run.
-    pub async fn call_of<T, E>(
+    pub async fn call_with_id<T, E>(
         &self,
         call_id: Option<&str>,
         name: &str,
@@ -129,11 +129,11 @@ impl Tools {
         let run_id = match (answer.get("run"), answer.get("result"), answer.get("error")) {
             (Some(Value::String(run)), None, None) => run.clone(),
             (None, Some(value), None) => {
-                let why = match fitting(value.clone(), told) {
+                let why = match decode_value(value.clone(), told) {
                     Ok(value) => return Ok(value),
                     Err(why) => why,
                 };
-                let failure = ToolFailure::new(unfit(name, &why, told));
+                let failure = ToolFailure::new(unusable_message(name, &why, told));
                 if let Some(given) = answer["given"].as_str() {
                     // The tool does not run, whoever hears this.
                     _ = post(address, "done", &json!({ "run": given, "unkept": why })).await;
@@ -151,12 +151,12 @@ impl Tools {
             address,
             run: Some(run_id.clone()),
         };
-        let ran = Inside::new(run_id.clone(), run).await;
+        let ran = InsideRun::new(run_id.clone(), run).await;
         let ran = ran.map_err(|error| ToolFailure::from_error(&error));
         running.run = None;
         let mut done = json!({ "run": run_id });
         match &ran {
-            Ok(value) => match kept::<T>(value) {
+            Ok(value) => match encode_value::<T>(value) {
                 Ok(value) => done["result"] = value,
                 Err(why) => done["unkept"] = why.into(),
             },
@@ -171,7 +171,7 @@ impl Tools {
 }
 
 fn not_run(name: &str, why: &str) -> ToolFailure {
-    ToolFailure::ours(&format!(
+    ToolFailure::internal(&format!(
         "the tool `{name}` does not run, as the session at `{VARIABLE}` does not say that it may: {why}"
     ))
 }

@@ -59,7 +59,7 @@ async fn what_the_page_shows_is_answered_as_it_says() {
         let sent = tokio::task::spawn_blocking(move || send(&request, &address));
         sent.await.unwrap()
     };
-    let door = Door::records();
+    let door = Door::recording();
     let endpoint = Endpoint::start(Arc::new(door.clone())).await.unwrap();
     let ask = async |request: &str| on_another_thread(request.to_owned(), address(&endpoint)).await;
     let run: Value = serde_json::from_str(row("`{\"run\"")[0].trim_matches('`')).unwrap();
@@ -75,7 +75,7 @@ async fn what_the_page_shows_is_answered_as_it_says() {
     let (status, _) = ask(&shown("call").replace("\"name\"", "\"game\"")).await;
     assert_eq!(status.to_string(), row("400")[0]);
 
-    let notes = door.written();
+    let notes = door.notes();
     assert_eq!(notes[0]["result"], "Order 7 is paid back.");
     let plays = Door::from_notes(&notes);
     let played = Endpoint::start(Arc::new(plays)).await.unwrap();

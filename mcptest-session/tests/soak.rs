@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use mcptest_session::driver;
 use mcptest_session::endpoint::Upstream;
-use mcptest_session::mcp::{McpPlace, McpServer};
+use mcptest_session::mcp::{McpServer, McpTransport};
 use mcptest_session::play::{PlayOptions, PlaySession, Recording};
 use mcptest_session::record::RunOptions;
 use mcptest_session::session::{Session, SessionOptions};
@@ -147,7 +147,7 @@ async fn one(provider: &Provider) {
     options.servers = vec!["desk".to_owned()];
     options.mcp_servers = vec![McpServer::new(
         "desk",
-        McpPlace::Command {
+        McpTransport::Command {
             command: program("server"),
             folder: env::current_dir().unwrap(),
             environment: env::vars_os().collect(),

@@ -156,7 +156,7 @@ impl Agent {
     /// Whether something is asked of the agent that can be judged without a model: in `expect:`, by a gate, a
     /// cap or an injected fault.
     #[must_use]
-    pub fn asks_something(&self) -> bool {
+    pub fn has_expectations(&self) -> bool {
         let caps = &self.caps;
         let caps = [&caps.max_turns, &caps.token_budget, &caps.max_tool_calls];
         !self.gates.is_empty()
@@ -165,14 +165,14 @@ impl Agent {
             || self
                 .expect
                 .iter()
-                .any(|assertion| !assertion.matcher.is_of_models())
+                .any(|assertion| !assertion.matcher.needs_only_model())
     }
 
     /// Why nothing that the suite asks of the agent is judged here, where all of it is recognised
     /// but not run.
     #[must_use]
-    pub fn only_unsupported(&self) -> Option<String> {
-        if self.asks_something() || !self.checks.is_empty() || self.unsupported.is_empty() {
+    pub fn unsupported_reason(&self) -> Option<String> {
+        if self.has_expectations() || !self.checks.is_empty() || self.unsupported.is_empty() {
             return None;
         }
         let keys = self.unsupported.iter().map(|key| key.key.as_str());
@@ -184,8 +184,8 @@ impl Agent {
 
     /// Why the agent's own case judges nothing, where all that is asked of it are checks in Rust.
     #[must_use]
-    pub fn only_checks(&self) -> Option<String> {
-        let asks = self.asks_something() || !self.unsupported.is_empty();
+    pub fn checks_only_reason(&self) -> Option<String> {
+        let asks = self.has_expectations() || !self.unsupported.is_empty();
         let check = self.checks.first().filter(|_| !asks)?;
         Some(format!(
             "this agent asks only for the check `{}`, which is its own case if it is registered",

@@ -9,7 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::text::escape_lookalikes;
 use crate::{Source, Span, escape_line};
-use mcptest_trace::text::{counted, is_hostile};
+use mcptest_trace::text::{is_hostile, pluralize};
 
 /// A place with words about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Diagnostic {
 
     /// Adds another place.
     #[must_use]
-    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+    pub fn secondary_label(mut self, span: Span, text: impl Into<String>) -> Self {
         self.secondary.push(Label {
             span,
             text: text.into(),
@@ -145,7 +145,7 @@ impl Diagnostic {
             let text = source.text();
             // The renderer looks at all that it is given: these are the lines with a label.
             let labels = || std::iter::once(primary).chain(&self.secondary);
-            let ranges = labels().map(|label| visible(label.span, text));
+            let ranges = labels().map(|label| drawable_range(label.span, text));
             let lines = ranges.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end));
             let lines = lines.unwrap_or_default();
             // What stands behind the last line is shown at its end.
@@ -157,12 +157,12 @@ impl Diagnostic {
             let (line, start) = source.line_of(first);
             let end = text[lines.end..].find('\n');
             let end = end.map_or(text.len(), |at| lines.end + at + 1);
-            drawn = Drawn::new(&text[start..end]);
+            drawn = EscapedSource::new(&text[start..end]);
             let draw = |label: &Label, kind: AnnotationKind| {
                 let words = escape_line(&label.text).into_owned();
                 let words = Some(words).filter(|words| !words.is_empty());
-                let range = visible(label.span, text);
-                kind.span(drawn.place(range.start - start..range.end - start))
+                let range = drawable_range(label.span, text);
+                kind.span(drawn.escaped_range(range.start - start..range.end - start))
                     .label(words)
             };
             let secondary = self
@@ -190,13 +190,13 @@ impl Diagnostic {
 
 /// A source text with its hostile characters shown as escapes. (The renderer shows some of them
 /// itself, and emits others.)
-struct Drawn<'a> {
+struct EscapedSource<'a> {
     text: Cow<'a, str>,
     /// Where an escape took a character's place, and how many bytes longer the text is after it.
     longer: Vec<(usize, usize)>,
 }
 
-impl<'a> Drawn<'a> {
+impl<'a> EscapedSource<'a> {
     fn new(source: &'a str) -> Self {
         let hostile = |c: char| is_hostile(c) && !matches!(c, '\n' | '\r');
         let mut drawn = Self {
@@ -221,7 +221,7 @@ impl<'a> Drawn<'a> {
     }
 
     /// Where a range of the source is in the drawn text.
-    fn place(&self, range: Range<usize>) -> Range<usize> {
+    fn escaped_range(&self, range: Range<usize>) -> Range<usize> {
         let place = |offset: usize| {
             let before = self.longer.partition_point(|(at, _)| *at < offset);
             let longer = before.checked_sub(1).map_or(0, |last| self.longer[last].1);
@@ -232,7 +232,7 @@ impl<'a> Drawn<'a> {
 }
 
 /// The part of a span that can be drawn: on one line, and not empty where the line goes on.
-fn visible(span: Span, text: &str) -> Range<usize> {
+fn drawable_range(span: Span, text: &str) -> Range<usize> {
     let range = span.clamp_to(text);
     let line_end = text[range.start..]
         .find(['\n', '\r'])
@@ -322,7 +322,7 @@ impl LoadError {
             .iter()
             .take(MOST_DRAWN)
             .map(|problem| problem.render(&self.source, style));
-        let mut count = counted(self.problems.len(), "problem");
+        let mut count = pluralize(self.problems.len(), "problem");
         if self.problems.len() > MOST_DRAWN {
             count += &format!(" (the first {MOST_DRAWN} are shown)");
         }
@@ -351,7 +351,7 @@ mod tests {
         let source = Source::new("a", "a\u{1b}[31m.yml", "k\u{1b}[2J: 1\n");
         for style in [Style::Plain, Style::Unicode] {
             let drawn = Diagnostic::at(Span::new(0, 5), "bad \u{1b}[31m\nkey")
-                .also(Span::new(7, 8), "\u{202e}here")
+                .secondary_label(Span::new(7, 8), "\u{202e}here")
                 .note("n\u{7}")
                 .help("h\u{1b}")
                 .render(&source, style);
@@ -422,7 +422,7 @@ mod tests {
         let source = Source::new("a", "a.yml", "one: 1\ntwo: 2\none: 3\n");
         let problem = Diagnostic::at(Span::new(14, 17), "duplicate key `one`")
             .label(Span::new(14, 17), "again here")
-            .also(Span::new(0, 3), "first here");
+            .secondary_label(Span::new(0, 3), "first here");
         assert_eq!(
             problem.render(&source, Style::Plain),
             "error: duplicate key `one`\n --> a.yml:3:1\n  |\n1 | one: 1\n  | --- first here\n2 | two: 2\n3 | one: 3\n  | ^^^ again here"

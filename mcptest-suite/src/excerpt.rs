@@ -100,25 +100,25 @@ fn items(text: &str) -> Option<Vec<Item<'_>>> {
     let (mut items, mut dashes) = (Vec::<Item<'_>>::new(), None);
     for (lines, line) in lines {
         match items.last_mut() {
-            Some(item) if line.says_nothing() || Some(line.indent) > dashes => {
+            Some(item) if line.is_blank_or_comment() || Some(line.indent) > dashes => {
                 item.lines.end = lines.end;
-                item.take(&line);
+                item.add_line(&line);
             }
-            None if line.says_nothing() => {}
+            None if line.is_blank_or_comment() => {}
             _ if line.text.starts_with("- ") && dashes.is_none_or(|at| at == line.indent) => {
                 dashes = Some(line.indent);
-                items.push(Item::begun(lines, &line));
+                items.push(Item::start(lines, &line));
             }
             Some(_) if line.indent == 0 => break,
             _ => return None,
         }
     }
     // All names are read in one go; the empty item is for a suite of which no agent may be left out.
-    let lines = items.iter().filter_map(Item::naming);
+    let lines = items.iter().filter_map(Item::name_line);
     let listed = lines.fold("-\n".to_owned(), |listed, line| listed + "- " + line + "\n");
     let listed = fast_parse::read(&listed, &mut Vec::new())?;
     let mut listed = listed.items()?.iter().skip(1);
-    for item in items.iter_mut().filter(|item| item.naming().is_some()) {
+    for item in items.iter_mut().filter(|item| item.name_line().is_some()) {
         item.name = Name::from_node(listed.next()?);
     }
     listed.next().is_none().then_some(items)
@@ -126,7 +126,7 @@ fn items(text: &str) -> Option<Vec<Item<'_>>> {
 
 impl<'t> Item<'t> {
     /// Starts an item with its first line.
-    fn begun(lines: Range<usize>, line: &Line<'t>) -> Self {
+    fn start(lines: Range<usize>, line: &Line<'t>) -> Self {
         let keys = lines.start + line.indent + 1;
         let mut first = Line::parse(&line.text[1..]);
         first.indent += line.indent + 1;
@@ -139,14 +139,14 @@ impl<'t> Item<'t> {
             stays: false,
             name: None,
         };
-        item.take(&first);
+        item.add_line(&first);
         item
     }
 
     /// Adds a line to the item.
-    fn take(&mut self, line: &Line<'t>) {
+    fn add_line(&mut self, line: &Line<'t>) {
         match line.indent.cmp(&self.column) {
-            _ if line.says_nothing() => {}
+            _ if line.is_blank_or_comment() => {}
             Ordering::Equal => {
                 let is_word = line
                     .text
@@ -165,7 +165,7 @@ impl<'t> Item<'t> {
     }
 
     /// The line that names the agent, if the agent may be left out.
-    fn naming(&self) -> Option<&'t str> {
+    fn name_line(&self) -> Option<&'t str> {
         self.naming.filter(|_| !self.stays)
     }
 }
@@ -198,7 +198,7 @@ impl<'t> Line<'t> {
         Self { indent, text }
     }
 
-    fn says_nothing(&self) -> bool {
+    fn is_blank_or_comment(&self) -> bool {
         self.text.is_empty() || self.text.starts_with('#')
     }
 }

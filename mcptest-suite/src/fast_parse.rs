@@ -64,16 +64,16 @@ impl Builder {
                     ScalarStyle::Plain => resolve(&text),
                     _ => NodeValue::Text(text.into_owned()),
                 };
-                self.place(value, span)
+                self.insert(value, span)
             }
             Event::SequenceStart(_, 0, None) => self.begin(Open::List(span, Vec::new())),
             Event::MappingStart(_, 0, None) => {
                 self.begin(Open::Map(span, Mapping::default(), None))
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop()? {
-                Open::List(span, items) => self.place(NodeValue::List(items), span),
+                Open::List(span, items) => self.insert(NodeValue::List(items), span),
                 Open::Map(span, entries, _) => {
-                    self.place(NodeValue::Map(entries.into_entries()), span)
+                    self.insert(NodeValue::Map(entries.into_entries()), span)
                 }
             },
             _ => None,
@@ -99,7 +99,7 @@ impl Builder {
     }
 
     /// Puts a node into the collection that is open, or makes it the document.
-    fn place(&mut self, value: NodeValue, span: Span) -> Option<()> {
+    fn insert(&mut self, value: NodeValue, span: Span) -> Option<()> {
         let node = Node {
             value,
             span,

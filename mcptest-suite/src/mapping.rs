@@ -33,7 +33,7 @@ impl Mapping {
                 problems.push(
                     Diagnostic::new(format!("duplicate key `{name}`"))
                         .label(key.span, "again here")
-                        .also(first.key_span, "first here")
+                        .secondary_label(first.key_span, "first here")
                         .help("keep one of the two; nothing says which one is meant"),
                 );
             }

@@ -129,7 +129,7 @@ impl SuitePath {
 
     /// Whether a case of this suite can have the given full name.
     #[must_use]
-    pub fn may_hold(&self, case: &str) -> bool {
+    pub fn may_contain(&self, case: &str) -> bool {
         case.strip_prefix(&self.0)
             .is_some_and(|rest| rest.starts_with("::"))
     }
@@ -195,9 +195,9 @@ mod tests {
     #[test]
     fn a_suite_path_may_hold_only_what_lies_below_it() {
         let path = SuitePath::from_path("shop/a.yml".as_ref()).unwrap();
-        assert!(path.may_hold("shop::a::agent"));
-        assert!(!path.may_hold("shop::ab::agent"));
-        assert!(!path.may_hold("shop::a"));
+        assert!(path.may_contain("shop::a::agent"));
+        assert!(!path.may_contain("shop::ab::agent"));
+        assert!(!path.may_contain("shop::a"));
     }
 
     #[test]

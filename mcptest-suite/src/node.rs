@@ -65,7 +65,7 @@ impl Node {
 
     /// What is there, for messages: a short scalar as it reads, else its kind.
     #[must_use]
-    pub fn found(&self) -> String {
+    pub fn describe(&self) -> String {
         const LONGEST: usize = 40;
         match &self.value {
             NodeValue::Bool(flag) => format!("`{flag}`"),
@@ -109,7 +109,7 @@ impl Node {
 
     /// A mapping with this node at its one key, in the place of this node.
     #[must_use]
-    pub fn under(&self, key: &str) -> Self {
+    pub fn wrapped_in(&self, key: &str) -> Self {
         let entry = Entry {
             key: key.to_owned(),
             key_span: self.span,

@@ -6,9 +6,7 @@ pub use crate::load::fields::Fields;
 pub use crate::load::problems::{Problems, did_you_mean};
 pub use crate::load::schema::{asks_only, read as read_schema};
 pub use crate::load::snapshots::refuse as refuse_snapshots;
-pub use crate::load::vacuous::{
-    empty_text as check_no_empty_text, holds_for, needle as check_needle,
-};
+pub use crate::load::vacuous::{always_true, check_needle, check_no_empty_text};
 pub use crate::load::values::read as read_value;
 
 use mcptest_trace::eval::Fault;
@@ -84,8 +82,8 @@ pub trait GateReader {
 }
 
 /// Reads no gate: it leaves the blocks of gates as they are.
-pub(crate) struct NamesAlone;
+pub(crate) struct SkippingGateReader;
 
-impl GateReader for NamesAlone {
+impl GateReader for SkippingGateReader {
     fn read(&mut self, _: &DeclaredAgent<'_>, _: &[(GateKind, &Entry)], _: &mut Problems) {}
 }

@@ -54,7 +54,8 @@ impl FromStr for Shard {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/');
-        let parts = parts.and_then(|(number, total)| Some((whole(number)?, whole(total)?)));
+        let parts =
+            parts.and_then(|(number, total)| Some((parse_digits(number)?, parse_digits(total)?)));
         match parts {
             Some((number, total)) if (1..=total).contains(&number) => Ok(Self { number, total }),
             Some((0, total @ 1..)) => Err(format!(
@@ -68,7 +69,7 @@ impl FromStr for Shard {
 }
 
 /// A number of digits alone.
-fn whole(text: &str) -> Option<usize> {
+fn parse_digits(text: &str) -> Option<usize> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }

@@ -31,9 +31,9 @@ pub(crate) fn unreadable(text: &str, words: &str, error: &Error, offset: usize) 
             .note("nothing after this place was looked at")
     };
     match cause(error) {
-        UnreadableCause::Aliases => beyond_a_limit(span, "its aliases repeat too much"),
-        UnreadableCause::Depth => beyond_a_limit(span, "it nests too deep"),
-        UnreadableCause::Size => beyond_a_limit(span, "it is too large"),
+        UnreadableCause::Aliases => limit_exceeded(span, "its aliases repeat too much"),
+        UnreadableCause::Depth => limit_exceeded(span, "it nests too deep"),
+        UnreadableCause::Size => limit_exceeded(span, "it is too large"),
         UnreadableCause::SecondDocument => Diagnostic::at(
             span,
             "one file is one suite, and a second document begins here",
@@ -114,7 +114,7 @@ fn parser_error_cause(kind: &ErrorKind) -> UnreadableCause {
 }
 
 /// The problem that a file goes beyond a limit.
-fn beyond_a_limit(span: Span, what: &str) -> Diagnostic {
+fn limit_exceeded(span: Span, what: &str) -> Diagnostic {
     Diagnostic::at(span, format!("this file is refused: {what}"))
         .note(format!(
             "a suite may nest {DEPTH} deep, have {NODES} nodes, and repeat {ALIAS_EVENTS} parser events through aliases"

@@ -69,7 +69,7 @@ pub(crate) fn answer(prompt: &str, folder: &Path) -> Result<PathBuf, Box<dyn Err
                 }
             }
             Next::Answer(text) => {
-                run.said(text);
+                run.assistant(text);
                 return Ok(run.add_to(folder)?);
             }
         }

@@ -11,7 +11,7 @@ use crate::support::outcome::Outcome::Failed;
 /// A single cassette with these bytes fails the agent's case; the text is a snapshot.
 #[track_caller]
 fn assert_refused(snapshot: &str, bytes: impl AsRef<[u8]>) -> String {
-    let folder = desk(SUITE).with(ONE, bytes);
+    let folder = desk(SUITE).with_file(ONE, bytes);
     assert_fails(&format!("recording-{snapshot}"), &folder, "desk::clerk")
 }
 
@@ -90,7 +90,7 @@ fn a_file_that_is_not_utf_8() {
 
 #[test]
 fn a_gigantic_file_is_not_read() {
-    let folder = desk(SUITE).with(ONE, "");
+    let folder = desk(SUITE).with_file(ONE, "");
     let file = File::options().write(true).open(folder.at(ONE)).unwrap();
     // Sparse: it takes no room.
     file.set_len((256 << 20) + 1).unwrap();
@@ -154,7 +154,7 @@ fn no_room_is_made_for_what_a_number_claims() {
     run["trace"]["tool_results"][0]["call_index"] = json!(u64::MAX);
     run["trace"]["conversation"]["tokens"]["total"] = json!(u64::MAX);
     run["trace"]["conversation"]["duration_ms"] = json!(1e300);
-    let ran = runner(desk(SUITE).with(ONE, run.to_string()).path(), &[]);
+    let ran = runner(desk(SUITE).with_file(ONE, run.to_string()).path(), &[]);
     assert!(matches!(ran.code, Some(0 | 101)), "{ran}");
     assert!(!ran.stderr.contains("panicked"), "{ran}");
 }
@@ -222,7 +222,7 @@ fn each_place_and_layout_alone_holds_the_runs() {
         let single = desk(SUITE).with_run(&format!("{place}/Clerk__m.json"), &counted(3));
         assert_passes(&single);
         let lines = format!("{}\n{}\n", counted(3), counted(4));
-        assert_passes(&desk(TWICE).with(&format!("{place}/Clerk__m.jsonl"), lines));
+        assert_passes(&desk(TWICE).with_file(&format!("{place}/Clerk__m.jsonl"), lines));
         let files = desk(TWICE)
             .with_run(&format!("{place}/Clerk__m/run-9.json"), &counted(3))
             .with_run(&format!("{place}/Clerk__m/run-10.json"), &counted(4));

@@ -17,7 +17,7 @@ macro_rules! suites_that_do_not_load {
 }
 
 /// The clerk's suite with more lines in the agent.
-fn with(lines: &str) -> String {
+fn suite_with(lines: &str) -> String {
     format!("{SUITE}{lines}")
 }
 
@@ -39,7 +39,7 @@ suites_that_do_not_load! {
     no_agents: "agents: []\n";
     tabs: "agents:\n\t- name: Clerk\n";
     not_yaml: "agents: [\n";
-    duplicate_keys: with("    model: other\n    prompt: another\n");
+    duplicate_keys: suite_with("    model: other\n    prompt: another\n");
     an_alias_bomb: alias_bomb();
     deep_nesting: format!("agents: {}{}\n", "[".repeat(20_000), "]".repeat(20_000));
     unknown_keys_at_every_level: "\
@@ -63,21 +63,21 @@ agents:
     stability: { flors: {} }
 ";
     two_agents_of_one_name: format!("{SUITE}{}", SUITE.replacen("agents:\n", "", 1).replace("Clerk", "CLERK!"));
-    stability_of_one_run: with("    stability: {}\n");
-    a_model_as_judge_of_a_gate: with("    runs: 2\n    stability:\n      expect:\n        - target: stability.weakest_score\n          matcher: { llm-judge: is it calm }\n");
-    a_bad_regex: with("      - target: final_response\n        matcher: { regex: 'pens(' }\n");
-    a_bad_schema: with("      - target: tool_calls.length\n        matcher: { schema: { type: nmber, minimun: 1 } }\n");
+    stability_of_one_run: suite_with("    stability: {}\n");
+    a_model_as_judge_of_a_gate: suite_with("    runs: 2\n    stability:\n      expect:\n        - target: stability.weakest_score\n          matcher: { llm-judge: is it calm }\n");
+    a_bad_regex: suite_with("      - target: final_response\n        matcher: { regex: 'pens(' }\n");
+    a_bad_schema: suite_with("      - target: tool_calls.length\n        matcher: { schema: { type: nmber, minimun: 1 } }\n");
     neither_expectation_nor_gate: "agents:\n  - { name: Clerk, model: m, prompt: Count the pens. }\n";
     a_name_that_leaves_nothing: SUITE.replace("Clerk", "'🚀!'");
-    a_fault_that_is_not_declared: with("    inject: [hungg]\n") + "faults:\n  - { name: hung, target: { tool: t }, kind: hang }\n";
-    imports: with("") + "imports: [other.yml]\n";
+    a_fault_that_is_not_declared: suite_with("    inject: [hungg]\n") + "faults:\n  - { name: hung, target: { tool: t }, kind: hang }\n";
+    imports: suite_with("") + "imports: [other.yml]\n";
     hostile_keys: "agents:\n  - \"mod\\u001bel\": x\n    \"pro\\u202Empt\": y\n";
 }
 
 #[test]
 fn a_file_that_is_not_utf_8() {
     let folder =
-        crate::support::folder::Folder::new().with("suites/desk.yml", b"agents: \xff\xfe\n");
+        crate::support::folder::Folder::new().with_file("suites/desk.yml", b"agents: \xff\xfe\n");
     assert_fails("suite-not-utf-8", &folder, "desk::load");
 }
 

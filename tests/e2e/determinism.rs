@@ -44,7 +44,7 @@ fn the_folder_does_not_show_in_a_failure() {
     let elsewhere = suites_and_runs()
         .into_iter()
         .fold(Folder::new(), |folder, (path, bytes)| {
-            folder.with(&path, bytes)
+            folder.with_file(&path, bytes)
         });
     let here = texts(sample(), "agents", &[]);
     let ran = sample()

@@ -18,7 +18,7 @@ fn an_empty_folder_of_suites_is_a_failure() {
     assert_fails("discovery-empty-folder", &folder, "suites::load");
     assert_fails(
         "discovery-empty-folder",
-        &folder.with("suites/notes.txt", "agents"),
+        &folder.with_file("suites/notes.txt", "agents"),
         "suites::load",
     );
 }
@@ -34,28 +34,28 @@ fn hidden_entries_recordings_and_snapshots_are_no_suites() {
     let broken = "agentss: []\n";
     let folder = desk(SUITE)
         .with_run(ONE, &counted(3))
-        .with("suites/.hidden.yml", broken)
-        .with("suites/.git/config.yml", broken)
-        .with("suites/cassettes/notes.yml", broken)
-        .with("suites/deep/snapshots/a.yaml", broken)
-        .with("suites/README.md", broken)
-        .with("suites/desk.yml.bak", broken);
+        .with_file("suites/.hidden.yml", broken)
+        .with_file("suites/.git/config.yml", broken)
+        .with_file("suites/cassettes/notes.yml", broken)
+        .with_file("suites/deep/snapshots/a.yaml", broken)
+        .with_file("suites/README.md", broken)
+        .with_file("suites/desk.yml.bak", broken);
     assert_eq!(assert_passes(&folder), ["desk::clerk"]);
 }
 
 #[test]
 fn two_suites_of_one_name_are_an_error_that_names_both() {
     let folder = Folder::new()
-        .with("suites/a.yml", SUITE)
-        .with("suites/a.yaml", SUITE);
+        .with_file("suites/a.yml", SUITE)
+        .with_file("suites/a.yaml", SUITE);
     let text = assert_fails("discovery-two-extensions", &folder, "a::load");
     assert!(
         text.contains("suites/a.yml") && text.contains("suites/a.yaml"),
         "{text}"
     );
     let folder = Folder::new()
-        .with("suites/a b.yml", SUITE)
-        .with("suites/A-B.yml", SUITE);
+        .with_file("suites/a b.yml", SUITE)
+        .with_file("suites/A-B.yml", SUITE);
     assert_fails("discovery-two-spellings", &folder, "a_b::load");
 }
 
@@ -63,8 +63,8 @@ fn two_suites_of_one_name_are_an_error_that_names_both() {
 fn an_agent_with_the_name_of_another_suite_is_an_error_that_names_both() {
     let suite = SUITE.replace("Clerk", "checkout");
     let folder = Folder::new()
-        .with("suites/shop.yml", &suite)
-        .with("suites/shop/checkout.yml", SUITE)
+        .with_file("suites/shop.yml", &suite)
+        .with_file("suites/shop/checkout.yml", SUITE)
         .with_run("suites/shop/cassettes/Clerk__m.json", &counted(3));
     let text = assert_fails("discovery-agent-and-suite", &folder, "shop::load");
     assert!(
@@ -75,7 +75,7 @@ fn an_agent_with_the_name_of_another_suite_is_an_error_that_names_both() {
 
 #[test]
 fn a_path_without_letters_is_an_error() {
-    let folder = Folder::new().with("suites/🚀.yml", SUITE);
+    let folder = Folder::new().with_file("suites/🚀.yml", SUITE);
     let ran = runner(folder.path(), &[]).exits(101);
     assert_eq!(ran.only_failure().0, "suites::load");
 }
@@ -89,8 +89,8 @@ mod links {
     #[test]
     fn a_link_out_of_the_root_is_not_followed() {
         let outside = Folder::new()
-            .with("other.yml", "agentss: []\n")
-            .with("more/one.yml", "agentss: []\n");
+            .with_file("other.yml", "agentss: []\n")
+            .with_file("more/one.yml", "agentss: []\n");
         let folder = desk(SUITE).with_run(ONE, &counted(3));
         symlink(outside.at("other.yml"), folder.at("suites/other.yml")).unwrap();
         symlink(outside.at("more"), folder.at("suites/more")).unwrap();

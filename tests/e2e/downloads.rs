@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::folder::Folder;
 use crate::support::process;
-use crate::support::workshop::{target, target_of};
+use crate::support::workshop::{target, target_folder};
 
 /// A test that builds a crate.
 const BUILDS: &str = "compile_errors::the_right_use_beside_them_compiles_without_a_word";
@@ -42,8 +42,8 @@ fn without_a_network_what_is_downloaded_is_enough_and_what_is_missing_is_said() 
 fn the_target_folder_is_known_without_a_mark_in_it() {
     let folder = Folder::new();
     let deps = folder.at("target/debug/deps");
-    let found = target_of(&deps.join("e2e-0123456789abcdef")).map(Path::to_owned);
+    let found = target_folder(&deps.join("e2e-0123456789abcdef")).map(Path::to_owned);
     assert_eq!(found, Some(folder.at("target")));
-    assert_eq!(target_of(&folder.at("target/debug/e2e")), None);
+    assert_eq!(target_folder(&folder.at("target/debug/e2e")), None);
     assert!(env::current_exe().unwrap().starts_with(target()));
 }

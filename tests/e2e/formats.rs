@@ -185,7 +185,7 @@ fn colour_is_for_terminals_and_for_those_who_ask() {
             }
         });
     let plain = sample().run("agents", &[]);
-    let mut bare = coloured.clone_with(bare.collect());
+    let mut bare = coloured.with_stdout(bare.collect());
     bare.stderr.clear();
     assert_eq!(bare.failures(), plain.failures());
 }

@@ -135,7 +135,7 @@ fn its_agent_is_recorded_once_for_all_cases_and_judged() {
     let runs = texts.map(|text| says(&format!("Hello {text}.")));
     let script = json!({ "key": "scripted", "conversations": [{ "user": "Say hello.", "model": "gpt-5", "runs": runs }] });
     let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
-    let folder = Folder::new().with("suites/greet.yml", SUITE);
+    let folder = Folder::new().with_file("suites/greet.yml", SUITE);
 
     let before = run(&folder, None, &[]).exits(101);
     assert_eq!(before.failures().len(), before.outcomes().len(), "{before}");
@@ -198,7 +198,7 @@ fn its_agent_is_recorded_once_for_all_cases_and_judged() {
 fn a_function_that_fails_leaves_no_run_and_says_why() {
     let script = json!({ "key": "another", "conversations": [{ "user": "Say hello.", "runs": [[{ "text": "Hello." }]] }] });
     let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
-    let folder = Folder::new().with("suites/greet.yml", SUITE);
+    let folder = Folder::new().with_file("suites/greet.yml", SUITE);
     let failed = run(
         &folder,
         Some(("missing", &model)),
@@ -215,7 +215,7 @@ fn a_function_that_fails_leaves_no_run_and_says_why() {
 fn a_module_that_names_no_function_is_told_who_records_it() {
     let script = json!({ "key": "scripted", "conversations": [{ "user": "Say hello.", "runs": [[{ "text": "Hello." }], [{ "text": "Hello again." }]] }] });
     let model = Provider::start(Script::from_json(&script.to_string()).unwrap()).unwrap();
-    let folder = Folder::new().with("suites/greet.yml", SUITE);
+    let folder = Folder::new().with_file("suites/greet.yml", SUITE);
     let in_order = ["--test-threads", "1"];
     let ran = run_target(
         "one_forgotten",

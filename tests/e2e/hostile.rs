@@ -65,7 +65,7 @@ fn a_malformed_recording_with_control_characters_is_shown_and_not_emitted() {
     run["schema_version"] = json!(HOSTILE);
     assert_clean(&runner(desk(SUITE).with_run(ONE, &run).path(), &[]).exits(101));
     let bad = format!("{{ \"{HOSTILE}");
-    assert_clean(&runner(desk(SUITE).with(ONE, bad).path(), &[]).exits(101));
+    assert_clean(&runner(desk(SUITE).with_file(ONE, bad).path(), &[]).exits(101));
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn a_suite_with_control_characters_is_shown_and_not_emitted() {
 #[test]
 fn file_names_with_control_characters_are_shown_and_not_emitted() {
     let name = "a\u{1b}[31m\nb\u{202e}";
-    let folder = desk(SUITE).with(&format!("suites/{name}.yml"), "agentss: []\n");
-    let folder = folder.with(&format!("suites/cassettes/Clerk__m/{name}.json"), "{");
-    let folder = folder.with("suites/cassettes/Clerk__m/\u{7}.json", "{");
+    let folder = desk(SUITE).with_file(&format!("suites/{name}.yml"), "agentss: []\n");
+    let folder = folder.with_file(&format!("suites/cassettes/Clerk__m/{name}.json"), "{");
+    let folder = folder.with_file("suites/cassettes/Clerk__m/\u{7}.json", "{");
     let ran = runner(folder.path(), &[]).exits(101);
     assert_eq!(ran.failures().len(), 2, "{ran}");
     assert_clean(&ran);

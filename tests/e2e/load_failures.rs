@@ -9,9 +9,9 @@ use crate::support::process::Finished;
 /// One suite that passes and one that does not load.
 fn mixed() -> Folder {
     Folder::new()
-        .with("suites/desk.yml", SUITE)
+        .with_file("suites/desk.yml", SUITE)
         .with_run(ONE, &counted(3))
-        .with("suites/broken.yml", "agentss: []\n")
+        .with_file("suites/broken.yml", "agentss: []\n")
 }
 
 fn ran(arguments: &[&str]) -> Finished {
@@ -82,7 +82,7 @@ fn it_is_listed_so_that_nextest_runs_it() {
 fn half_broken(first: &str) -> Folder {
     let broken = "  - name: Broken\n    model: m\n    prompts: Which key is this?\n";
     Folder::new()
-        .with("suites/desk.yml", format!("{first}{broken}"))
+        .with_file("suites/desk.yml", format!("{first}{broken}"))
         .with_run(ONE, &counted(3))
 }
 
@@ -117,13 +117,13 @@ fn an_agent_by_its_exact_name_is_judged_beside_one_that_is_broken() {
 fn what_speaks_of_all_agents_is_read_for_one_alone_too() {
     let other = "  - name: Other\n    model: m\n    prompt: p\n    only: true\n    narrative: {}\n";
     let folder = Folder::new()
-        .with("suites/desk.yml", format!("{SUITE}{other}"))
+        .with_file("suites/desk.yml", format!("{SUITE}{other}"))
         .with_run(ONE, &counted(3));
     let alone = runner(folder.path(), &["--exact", "desk::clerk"]);
     let outcomes: Vec<_> = alone.outcomes().into_iter().collect();
     assert_eq!(outcomes, [("desk::clerk".to_owned(), Ignored)], "{alone}");
     let twice = Folder::new()
-        .with(
+        .with_file(
             "suites/desk.yml",
             format!("{SUITE}  - {{ name: clerk, model: m, prompt: p, narrative: {{}} }}\n"),
         )
@@ -142,7 +142,7 @@ fn what_compares_all_agents_reads_all_of_them() {
     let compared = format!("regression: {{ baseline: before }}\n{SUITE}");
     let broken = "  - name: Broken\n    model: m\n    prompts: Which key is this?\n";
     let folder = Folder::new()
-        .with("suites/desk.yml", format!("{compared}{broken}"))
+        .with_file("suites/desk.yml", format!("{compared}{broken}"))
         .with_run(ONE, &counted(3));
     for name in ["desk::regression", "desk::clerk::regression", "desk::clerk"] {
         let ran = runner(folder.path(), &["--exact", name]).exits(101);

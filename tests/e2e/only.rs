@@ -41,7 +41,7 @@ fn the_other_agents_of_the_suite_are_ignored() {
 
 #[test]
 fn another_suite_is_not_touched() {
-    let folder = two_desks().with("suites/yard.yml", SUITE);
+    let folder = two_desks().with_file("suites/yard.yml", SUITE);
     folder.write("cassettes/yard/Clerk__m.json", "");
     std::fs::remove_file(folder.at("cassettes/yard/Clerk__m.json")).unwrap();
     let outcomes = runner(folder.path(), &[]).exits(0).outcomes();

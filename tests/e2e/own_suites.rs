@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::folder::{Folder, collect};
 use crate::support::live::desk::order_desk;
-use crate::support::live::recording_crate::studio;
+use crate::support::live::recording_crate::recording_crate;
 use crate::support::process;
 use crate::support::workshop::workspace;
 
@@ -69,7 +69,7 @@ fn recording_this_repositorys_suites_again_gives_the_same_runs() {
     let provider = Provider::start(script).unwrap();
     let url = provider.url();
     let folder = copy();
-    let mut command = process::command(studio().executable("agents"), folder.path());
+    let mut command = process::command(recording_crate().executable("agents"), folder.path());
     command
         .env("CARGO_MANIFEST_DIR", folder.path())
         .env("MCPTEST_RECORD", "all")

@@ -23,9 +23,9 @@ fn test(folder: &Folder) -> Finished {
 fn a_changed_suite_is_compiled_again_and_a_changed_recording_is_not() {
     let run = "suites/cassettes/Clerk__m.json";
     let folder = Folder::new()
-        .with("Cargo.toml", manifest("rebuilt_by_the_macro", ""))
-        .with("src/lib.rs", LIBRARY)
-        .with("suites/desk.yml", SUITE)
+        .with_file("Cargo.toml", manifest("rebuilt_by_the_macro", ""))
+        .with_file("src/lib.rs", LIBRARY)
+        .with_file("suites/desk.yml", SUITE)
         .with_run(run, &counted(3));
     share_packages(folder.path());
     let compiled = |ran: &Finished| ran.stderr.contains("Compiling rebuilt_by_the_macro");

@@ -100,7 +100,7 @@ fn a_filter_changes_only_what_it_selects() {
 fn a_folder_that_cannot_be_written_is_said_once_and_the_run_fails() {
     const HELP: &str = "help: set `MCPTEST_RESULTS` to a folder that can be written to";
     for target in ["agents", "macros"] {
-        let folder = Folder::new().with("file", "in the way");
+        let folder = Folder::new().with_file("file", "in the way");
         let ran = run(target, &[], &folder.at("file")).exits(101);
         let told = ran
             .stderr
@@ -108,7 +108,7 @@ fn a_folder_that_cannot_be_written_is_said_once_and_the_run_fails() {
         assert_eq!(told.count(), 1, "{ran}");
         assert!(ran.stderr.contains(HELP), "{ran}");
     }
-    let folder = Folder::new().with("file", "in the way");
+    let folder = Folder::new().with_file("file", "in the way");
     let ran = run("agents", &[], &folder.at("file"));
     assert_eq!(ran.outcomes(), expected(|_| true));
     // Cases that all hold are no success where their results are missing.
@@ -129,7 +129,7 @@ fn a_folder_that_cannot_be_written_is_said_once_and_the_run_fails() {
 
 #[test]
 fn a_suite_that_does_not_load_leaves_a_result_too() {
-    let folder = Folder::new().with("suites/broken.yml", "agents: [{ nam: x }]\n");
+    let folder = Folder::new().with_file("suites/broken.yml", "agents: [{ nam: x }]\n");
     let left = folder.at("results");
     let variable = ("MCPTEST_RESULTS", left.to_str().unwrap());
     sample()

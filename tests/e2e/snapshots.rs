@@ -14,7 +14,7 @@ const PENDING: &str = "suites/snapshots/desk-clerk-snapshot.snap.new";
 /// A crate with a snapshot gate.
 fn desk() -> Folder {
     Folder::new()
-        .with("suites/desk.yml", format!("{SUITE}    snapshot: {{}}\n"))
+        .with_file("suites/desk.yml", format!("{SUITE}    snapshot: {{}}\n"))
         .with_run(ONE, &counted(3))
 }
 
@@ -23,7 +23,7 @@ fn run(folder: &Folder, environment: &[(&str, &str)]) -> Finished {
 }
 
 /// What lies in the snapshots' folder.
-fn written(folder: &Folder) -> Vec<String> {
+fn snapshot_files(folder: &Folder) -> Vec<String> {
     let entries = fs::read_dir(folder.at("suites/snapshots"))
         .into_iter()
         .flatten();
@@ -41,13 +41,13 @@ fn a_new_snapshot_is_pending_until_it_is_accepted() {
     let (name, text) = run(&folder, &[]).exits(101).only_failure();
     assert_eq!(name, GATE);
     crate::support::snapshot::assert("snapshot-new", &text, folder.path());
-    assert_eq!(written(&folder), [PENDING]);
+    assert_eq!(snapshot_files(&folder), [PENDING]);
 
     run(&folder, &[("INSTA_UPDATE", "always")]).exits(0);
     run(&folder, &[]).exits(0);
-    assert_eq!(written(&folder), [ACCEPTED]);
+    assert_eq!(snapshot_files(&folder), [ACCEPTED]);
     run(&folder, &[("CI", "true")]).exits(0);
-    assert_eq!(written(&folder), [ACCEPTED]);
+    assert_eq!(snapshot_files(&folder), [ACCEPTED]);
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn a_changed_recording_shows_the_difference_and_is_not_accepted_by_itself() {
     assert_eq!(name, GATE);
     crate::support::snapshot::assert("snapshot-changed", &text, folder.path());
     assert_eq!(fs::read(folder.at(ACCEPTED)).unwrap(), accepted);
-    assert_eq!(written(&folder), [ACCEPTED, PENDING]);
+    assert_eq!(snapshot_files(&folder), [ACCEPTED, PENDING]);
     // Once it is as accepted again, nothing is pending.
     folder.write(ONE, counted(3).to_string());
     run(&folder, &[]).exits(0);
-    assert_eq!(written(&folder), [ACCEPTED]);
+    assert_eq!(snapshot_files(&folder), [ACCEPTED]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn in_ci_and_when_told_so_nothing_is_written() {
     for variable in [("CI", "true"), ("INSTA_UPDATE", "no")] {
         let folder = desk();
         assert_eq!(run(&folder, &[variable]).exits(101).only_failure().0, GATE);
-        assert!(written(&folder).is_empty());
+        assert!(snapshot_files(&folder).is_empty());
     }
     let folder = desk();
     let unknown = run(&folder, &[("INSTA_UPDATE", "perhaps")]).exits(101);
@@ -83,5 +83,5 @@ fn in_ci_and_when_told_so_nothing_is_written() {
         &[("INSTA_UPDATE", "no"), ("INSTA_FORCE_PASS", "1")],
     )
     .exits(0);
-    assert!(written(&folder).is_empty());
+    assert!(snapshot_files(&folder).is_empty());
 }

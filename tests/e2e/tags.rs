@@ -83,7 +83,7 @@ fn agents_that_skip_or_only_leaves_out_are_no_green_run() {
         let folder = three_desks();
         let suite = std::fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
         assert!(suite.contains(old));
-        folder.with("suites/desk.yml", suite.replace(old, new))
+        folder.with_file("suites/desk.yml", suite.replace(old, new))
     };
     let (skipped, only) = (
         left_out(

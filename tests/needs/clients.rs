@@ -20,7 +20,7 @@ fn python() -> PathBuf {
 }
 
 /// What the client sees of a server, over a way.
-fn seen(folder: &Folder, way: &str, calls: &Value, server: &[&str]) -> Value {
+fn observe(folder: &Folder, way: &str, calls: &Value, server: &[&str]) -> Value {
     folder.write("client.py", CLIENT);
     let ran = Command::new(python())
         .current_dir(folder.path())
@@ -106,10 +106,10 @@ fn server() -> PathBuf {
 pub(super) fn a_client_sees_the_same_through_the_proxy_over_pipes() {
     let (folder, server) = (Folder::new(), server());
     let server = server.to_str().unwrap();
-    let direct = seen(&folder, "stdio", &everything(), &[server]);
-    let proxy = workshop::program_of("cargo-mcptest", "command");
+    let direct = observe(&folder, "stdio", &everything(), &[server]);
+    let proxy = workshop::test_program("cargo-mcptest", "command");
     let through = [&[proxy.to_str().unwrap()], &PROXY[..], &["--", server]].concat();
-    assert_eq!(seen(&folder, "stdio", &everything(), &through), direct);
+    assert_eq!(observe(&folder, "stdio", &everything(), &through), direct);
     everything_is_recorded(&folder);
 }
 
@@ -150,14 +150,17 @@ pub(super) fn a_client_sees_the_same_through_the_proxy_over_http() {
         .port();
     let _server = Http::start(&server(), port);
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let direct = seen(&folder, "http", &everything(), &[&url]);
+    let direct = observe(&folder, "http", &everything(), &[&url]);
     let mut command = process::command(
-        workshop::program_of("cargo-mcptest", "command"),
+        workshop::test_program("cargo-mcptest", "command"),
         folder.path(),
     );
     command.args(PROXY).args(["--url", &url]);
     let proxy = HttpServer::start(command);
-    assert_eq!(seen(&folder, "http", &everything(), &[&proxy.url]), direct);
+    assert_eq!(
+        observe(&folder, "http", &everything(), &[&proxy.url]),
+        direct
+    );
     // What has gone by is written soon after.
     for _ in 0..500 {
         let whole = recorded(&run(&folder)).1.len() == 8;
@@ -180,10 +183,10 @@ pub(super) fn files_are_written_through_the_proxy() {
         ["write_file", { "path": file, "content": "pens: 3" }, 20],
         ["read_text_file", { "path": file }, 20],
     ]);
-    let proxy = workshop::program_of("cargo-mcptest", "command");
+    let proxy = workshop::test_program("cargo-mcptest", "command");
     let server = [server.to_str().unwrap(), shared.to_str().unwrap()];
     let through = [&[proxy.to_str().unwrap()], &PROXY[..], &["--"], &server].concat();
-    let told = seen(&folder, "stdio", &calls, &through);
+    let told = observe(&folder, "stdio", &calls, &through);
     assert_eq!(told[2][1]["content"][0]["text"], "pens: 3");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "pens: 3");
     let run = run(&folder);
@@ -193,8 +196,8 @@ pub(super) fn files_are_written_through_the_proxy() {
 
 pub(super) fn a_client_talks_to_the_mock() {
     let blocks = "tools:\n  - { name: find, description: Finds., result: { id: '{{ args.id }}' } }\n  - { name: fail, error: no }\n";
-    let folder = Folder::new().with("tools.yml", blocks);
-    let program = workshop::program_of("cargo-mcptest", "command");
+    let folder = Folder::new().with_file("tools.yml", blocks);
+    let program = workshop::test_program("cargo-mcptest", "command");
     let mock = ["mcptest", "mock", "--tools-from", "tools.yml"];
     let calls = json!([["find", { "id": 7 }, 20], ["fail", {}, 20]]);
     let expected = json!([
@@ -203,13 +206,13 @@ pub(super) fn a_client_talks_to_the_mock() {
         ["fail", { "content": [{ "type": "text", "text": "no" }], "is_error": true, "result_type": "complete" }],
     ]);
     let over_pipes = [&[program.to_str().unwrap()], &mock[..]].concat();
-    assert_eq!(seen(&folder, "stdio", &calls, &over_pipes), expected);
+    assert_eq!(observe(&folder, "stdio", &calls, &over_pipes), expected);
     let mut command = process::command(&program, folder.path());
     command.args(mock).args(["--http", "127.0.0.1:0"]);
     let server = HttpServer::start(command);
-    assert_eq!(seen(&folder, "http", &calls, &[&server.url]), expected);
+    assert_eq!(observe(&folder, "http", &calls, &[&server.url]), expected);
     let hangs = [&over_pipes[..], &["--fault", "hang"]].concat();
-    let given_up = seen(
+    let given_up = observe(
         &folder,
         "stdio",
         &json!([["find", { "id": 7 }, 0.5]]),

@@ -73,7 +73,7 @@ fn print(title: &str, runs: &[&Told]) {
 }
 
 /// A trace without the calls of some tools.
-fn without(trace: &Trace, tools: &[String]) -> Trace {
+fn without_tools(trace: &Trace, tools: &[String]) -> Trace {
     let calls = trace.tool_calls.iter().enumerate();
     let kept: Vec<usize> = calls
         .filter(|(_, call)| !tools.contains(&call.name))
@@ -109,7 +109,7 @@ fn removals(runs: &[&Told]) -> (usize, Vec<String>) {
             continue;
         }
         tried += 1;
-        let report = run.judged_as(&without(&run.trace, &supporting), Mode::Evidence);
+        let report = run.judged_as(&without_tools(&run.trace, &supporting), Mode::Evidence);
         if report.gate_passed() {
             missed.push(format!("{}: {report:?}", run.id));
         }

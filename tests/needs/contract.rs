@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::folder::Folder;
 use crate::support::process;
-use crate::support::workshop::{kept, program_of};
+use crate::support::workshop::{kept_folder, test_program};
 
 const SUITE: &str = "agents: [{ name: Guest, model: m, prompt: Try it., calls: { max: 9 } }]\n";
 
@@ -31,7 +31,7 @@ fn node(script: &Path, arguments: &[&str]) -> Server {
 
 /// A version of a server from `PyPI`, beside the library that it was written for.
 fn pypi(name: &str, version: &str, library: &str) -> Server {
-    let environment = kept()
+    let environment = kept_folder()
         .join("pypi")
         .join(format!("contract-{name}-{version}"));
     let program = environment.join("bin").join(name);
@@ -58,7 +58,7 @@ fn pypi(name: &str, version: &str, library: &str) -> Server {
 }
 
 fn command() -> PathBuf {
-    program_of("cargo-mcptest", "command")
+    test_program("cargo-mcptest", "command")
 }
 
 /// A client of the proxy, which ends with its server.
@@ -124,8 +124,13 @@ fn record(folder: &Folder, server: &[String], calls: &[(&str, Value)]) {
 }
 
 /// What the new version of a server breaks and changes, as data and as text.
-fn held(old: &[String], new: &[String], calls: &[(&str, Value)], status: i32) -> (Value, String) {
-    let folder = Folder::new().with("suites/guest.yml", SUITE);
+fn contract_findings(
+    old: &[String],
+    new: &[String],
+    calls: &[(&str, Value)],
+    status: i32,
+) -> (Value, String) {
+    let folder = Folder::new().with_file("suites/guest.yml", SUITE);
     record(&folder, old, calls);
     let ask = |format: &str| {
         let mut line = process::command(command(), folder.path());
@@ -166,7 +171,7 @@ pub(super) fn the_server_that_has_everything() {
         ("add", json!({ "a": 1, "b": 2 })),
         ("structuredContent", json!({ "location": "Chicago" })),
     ];
-    let (said, text) = held(&server("2025.9.25"), &server("2026.8.31"), &calls, 1);
+    let (said, text) = contract_findings(&server("2025.9.25"), &server("2026.8.31"), &calls, 1);
     assert_eq!(
         finding_lines(&said["breaks"]),
         ["removed add", "removed structuredContent"]
@@ -197,14 +202,14 @@ pub(super) fn the_server_that_has_everything() {
 
 /// The old version listed schemas that say nothing; what was called fits the new ones.
 pub(super) fn the_server_of_a_file_system() {
-    let shared = Folder::new().with("note.txt", "pens: 3");
+    let shared = Folder::new().with_file("note.txt", "pens: 3");
     let path = shared.path().canonicalize().unwrap();
     let server = |version| node(&npm("filesystem", version), &[&path.to_string_lossy()]);
     let calls = [
         ("read_file", json!({ "path": path.join("note.txt") })),
         ("list_directory", json!({ "path": path })),
     ];
-    let (said, text) = held(&server("0.6.2"), &server("2026.8.31"), &calls, 0);
+    let (said, text) = contract_findings(&server("0.6.2"), &server("2026.8.31"), &calls, 0);
     assert_eq!(said["calls"]["taken"], 2);
     assert_eq!(finding_lines(&said["breaks"]), Vec::<String>::new());
     has(
@@ -232,7 +237,7 @@ pub(super) fn the_server_of_a_file_system() {
             json!({ "path": path.join("note.txt"), "head": 1 }),
         ),
     ];
-    let (said, _) = held(&server("2026.8.31"), &server("0.6.2"), &calls, 1);
+    let (said, _) = contract_findings(&server("2026.8.31"), &server("0.6.2"), &calls, 1);
     assert_eq!(finding_lines(&said["breaks"]), ["removed edit_file"]);
 }
 
@@ -245,7 +250,7 @@ pub(super) fn the_server_of_a_memory() {
         ("search_nodes", json!({ "query": "pen" })),
         ("read_graph", json!({})),
     ];
-    let (said, text) = held(&server("0.6.2"), &server("2026.8.31"), &calls, 0);
+    let (said, text) = contract_findings(&server("0.6.2"), &server("2026.8.31"), &calls, 0);
     assert_eq!(finding_lines(&said["breaks"]), Vec::<String>::new());
     let changes = finding_lines(&said["changes"]);
     assert_eq!(changes.len(), 9, "{changes:?}");
@@ -274,7 +279,7 @@ pub(super) fn the_server_of_a_git_repository() {
     ];
     let old = pypi("mcp-server-git", "0.6.2", "mcp<2");
     let new = pypi("mcp-server-git", "2026.10.19", "mcp");
-    let (said, text) = held(&old, &new, &calls, 1);
+    let (said, text) = contract_findings(&old, &new, &calls, 1);
     assert_eq!(finding_lines(&said["breaks"]), ["refused git_add files"]);
     assert_eq!(
         said["breaks"][0]["calls"][0]["reason"],
@@ -306,7 +311,7 @@ pub(super) fn the_server_of_the_time() {
     ];
     let old = pypi("mcp-server-time", "0.6.2", "mcp<2");
     let new = pypi("mcp-server-time", "2026.10.19", "mcp");
-    let (said, text) = held(&old, &new, &calls, 0);
+    let (said, text) = contract_findings(&old, &new, &calls, 0);
     assert_eq!(said["calls"]["taken"], 2);
     assert_eq!(finding_lines(&said["breaks"]), Vec::<String>::new());
     has(

@@ -19,7 +19,7 @@ use crate::runs::{self, copy, of_the_desk};
 use crate::suites::{self, outcomes};
 use crate::support::folder::{collect, write};
 use crate::support::live::desk::order_desk;
-use crate::support::live::recording_crate::studio;
+use crate::support::live::recording_crate::recording_crate;
 use crate::support::outcome::Outcome::{Failed, Passed};
 use crate::support::process;
 
@@ -70,7 +70,7 @@ pub(crate) fn recording_it_again_gives_the_same_runs() {
     let path = env::var_os("PATH").unwrap_or_default();
     let server = order_desk().parent().unwrap().to_owned();
     let path = iter::once(server).chain(env::split_paths(&path));
-    let mut command = process::command(studio().executable("agents"), folder.path());
+    let mut command = process::command(recording_crate().executable("agents"), folder.path());
     command
         .env("CARGO_MANIFEST_DIR", folder.path())
         .env("PATH", env::join_paths(path).unwrap())

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::live::function_crate::{Stage, counting};
+use crate::support::live::function_crate::{RecordingFolder, counting};
 use crate::support::snapshot;
 
 /// A small disk in memory on the folder of the recordings, until it is dropped.
@@ -45,8 +45,8 @@ impl Drop for SmallDisk {
     }
 }
 
-fn stage(runs: usize) -> (Stage, SmallDisk) {
-    let stage = Stage::new(&counting(runs));
+fn stage(runs: usize) -> (RecordingFolder, SmallDisk) {
+    let stage = RecordingFolder::new(&counting(runs));
     let disk = SmallDisk::on(&stage.folder.at("suites/cassettes"));
     (stage, disk.expect("a need of these tests"))
 }
@@ -64,9 +64,13 @@ pub(crate) fn a_full_disk_is_said_and_loses_nothing() {
         stage.folder.path(),
     );
     // Before anything more is spent on it.
-    let begun = stage.begun().len();
+    let begun = stage.begun_runs().len();
     stage.record("missing", &[]).exits(101);
-    assert!(stage.begun().len() <= begun + 1, "{:?}", stage.begun());
+    assert!(
+        stage.begun_runs().len() <= begun + 1,
+        "{:?}",
+        stage.begun_runs()
+    );
 
     disk.change("size=8m");
     stage.record("missing", &[]).exits(0);
@@ -101,7 +105,7 @@ pub(crate) fn a_folder_that_may_not_be_written_is_said_before_anything_is_spent(
             "MCPTEST_RECORD=missing ",
         );
         snapshot::assert("disk-read-only", &text, stage.folder.path());
-        assert!(stage.begun().is_empty());
+        assert!(stage.begun_runs().is_empty());
     }
     disk.change("rw");
     stage.record("missing", &[]).exits(0);

@@ -17,9 +17,9 @@ pub(crate) fn it_lists_and_accepts_what_is_pending() {
     // As far as `cargo insta` looks at a crate; dependencies it would ask for on every platform.
     let manifest = "[package]\nname = \"snapshots\"\nedition = \"2024\"\n";
     let folder = Folder::new()
-        .with("Cargo.toml", manifest)
-        .with("src/lib.rs", "//! A library.\n")
-        .with("suites/desk.yml", format!("{SUITE}    snapshot: {{}}\n"))
+        .with_file("Cargo.toml", manifest)
+        .with_file("src/lib.rs", "//! A library.\n")
+        .with_file("suites/desk.yml", format!("{SUITE}    snapshot: {{}}\n"))
         .with_run(ONE, &counted(3));
     run(&folder).exits(101);
     let pending = run_cargo(folder.path(), &["insta", "pending-snapshots"]).exits(0);

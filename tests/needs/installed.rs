@@ -14,7 +14,7 @@ use crate::sessions::{
 };
 use crate::support::folder::Folder;
 use crate::support::process::{self, Finished};
-use crate::support::workshop::{kept, workspace};
+use crate::support::workshop::{kept_folder, workspace};
 
 const MATURIN: &str = "maturin==1.16.0\nhatchling==1.27.0\n";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -74,7 +74,7 @@ fn words<'l>(line: &'l str, program: &str) -> Vec<&'l str> {
 
 /// The wheels that the page needs and that are not ours, fetched once.
 fn wheels_of_others(python: &Path) -> PathBuf {
-    let place = kept().join("pypi").join("page-wheels");
+    let place = kept_folder().join("pypi").join("page-wheels");
     let wanted = REQUIREMENTS.lines();
     let wanted = wanted.filter(|line| line.starts_with("pydantic-ai-slim"));
     let wanted: Vec<&str> = wanted.collect();
@@ -136,7 +136,7 @@ fn wheels(python: &Path, folder: &Folder) -> PathBuf {
 }
 
 pub(crate) fn the_page_on_python_from_an_empty_environment() {
-    let builder = kept().join("pypi").join("maturin");
+    let builder = kept_folder().join("pypi").join("maturin");
     installed_once(&builder, MATURIN);
     let python = builder.join("bin/python");
     let folder = Folder::new();
@@ -231,7 +231,7 @@ pub(crate) fn the_page_on_typescript_from_an_empty_folder() {
 
 /// A folder where the launcher is installed beside a program of a platform, which is a script.
 fn launched(program: &str) -> (Folder, PathBuf) {
-    let folder = Folder::new().with("made/mcptest-harness", program);
+    let folder = Folder::new().with_file("made/mcptest-harness", program);
     let (place, made) = (
         folder.at("node_modules/@mcptest-harness"),
         folder.at("made/mcptest-harness"),

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::support::live::desk::{TWICE, refunds};
-use crate::support::live::recording_crate::{Scene, studio};
+use crate::support::live::recording_crate::{Scene, recording_crate};
 use crate::support::process;
 use crate::support::workshop;
 
@@ -26,7 +26,7 @@ fn two_agents() -> String {
 
 /// What nextest must know to run the built tests in the scene's folder.
 fn describe_to_nextest(scene: &Scene) {
-    let crate_folder = &studio().folder;
+    let crate_folder = &recording_crate().folder;
     for (path, arguments) in [
         (
             "binaries.json",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::live::desk::script;
 use crate::support::live::recording_crate::Scene;
-use crate::support::workshop::kept;
+use crate::support::workshop::kept_folder;
 
 /// Installs a package where it is kept from run to run; the folder of its programs.
 pub(super) fn installed(package: &str) -> PathBuf {
@@ -20,7 +20,7 @@ pub(super) fn installed_all(name: &str, packages: &[&str]) -> PathBuf {
     // Two tests may want the same one.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let prefix = kept().join("npm").join(name);
+    let prefix = kept_folder().join("npm").join(name);
     std::fs::create_dir_all(&prefix).unwrap();
     let installed = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--prefix"])

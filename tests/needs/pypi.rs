@@ -10,14 +10,14 @@ use crate::npm::{PLACE, agent, texts};
 use crate::support::folder::Folder;
 use crate::support::live::desk::script;
 use crate::support::live::recording_crate::Scene;
-use crate::support::workshop::kept;
+use crate::support::workshop::kept_folder;
 
 /// Installs a package into an environment that is kept from run to run; the folder of its programs.
 pub(super) fn installed(package: &str) -> PathBuf {
     // Two tests may want the same one.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let environment = kept().join("pypi").join(package);
+    let environment = kept_folder().join("pypi").join(package);
     if !environment.join("bin/python").exists() {
         let made = Command::new("python3")
             .args(["-m", "venv"])
@@ -60,7 +60,7 @@ pub(crate) fn the_server_of_the_time() {
 
 pub(crate) fn the_server_of_a_git_repository() {
     let program = installed("mcp-server-git").join("mcp-server-git");
-    let folder = Folder::new().with("note.txt", "pens: 3\n");
+    let folder = Folder::new().with_file("note.txt", "pens: 3\n");
     let made = Command::new("git")
         .args(["init", "--quiet"])
         .current_dir(folder.path())
@@ -95,7 +95,7 @@ server.run(show_banner=False)
 
 pub(crate) fn a_server_of_our_own_in_python() {
     let python = installed("fastmcp").join("python");
-    let folder = Folder::new().with("desk.py", SERVER);
+    let folder = Folder::new().with_file("desk.py", SERVER);
     let script_path = folder.at("desk.py");
     let command = [python.to_string_lossy(), script_path.to_string_lossy()];
     let suite = agent(&command.each_ref().map(|word| &**word), ".", "Add.");

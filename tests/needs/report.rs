@@ -49,13 +49,13 @@ fn package() -> Folder {
         agent("Fine", "    calls: { max: 9 }\n")
     );
     let mut folder = Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             workshop::manifest("shop", "[lib]\npath = \"lib.rs\"\n"),
         )
-        .with("lib.rs", "")
-        .with("suites/broken.yml", "agents: [{ nam: x }]\n")
-        .with("suites/shop.yml", suite);
+        .with_file("lib.rs", "")
+        .with_file("suites/broken.yml", "agents: [{ nam: x }]\n")
+        .with_file("suites/shop.yml", suite);
     for (agent, place) in [("Refunds", 1), ("Fine", 2)] {
         for number in 1..=2 {
             let closing = match place {
@@ -72,7 +72,7 @@ fn package() -> Folder {
 
 /// The command that writes a report.
 fn report(folder: &Folder) -> Command {
-    let command = workshop::program_of("cargo-mcptest", "command");
+    let command = workshop::test_program("cargo-mcptest", "command");
     let mut report = process::command(command, folder.path());
     report.args(["mcptest", "report"]);
     report
@@ -137,7 +137,7 @@ fn look(page: &PathBuf) -> Value {
     let modules = crate::npm::installed_all("report", &["puppeteer-core@24", "axe-core@4"]);
     let script = modules.join("look.mjs");
     std::fs::write(&script, LOOK).unwrap();
-    let pictures = workshop::kept()
+    let pictures = workshop::kept_folder()
         .join("report")
         .join(page.file_stem().unwrap());
     std::fs::create_dir_all(&pictures).unwrap();

@@ -87,7 +87,7 @@ fn labelled(label: &Value, run: &str, cassette: &Value, passed: bool) -> Labelle
         supported: claim["supported"].as_bool().unwrap(),
     });
     let tools = cassette["tools"].as_array().into_iter().flatten();
-    let tools = tools.map(|tool| OfferedTool::in_line(tool.as_str().unwrap()));
+    let tools = tools.map(|tool| OfferedTool::from_line(tool.as_str().unwrap()));
     Labelled {
         agent: run.split_once('/').unwrap().0.to_owned(),
         name: run.to_owned(),

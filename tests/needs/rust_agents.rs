@@ -122,7 +122,7 @@ fn kept(library: &Library) -> PathBuf {
 /// A folder with the suites of a library and nothing recorded.
 fn unrecorded(library: &Library) -> Folder {
     let suite = fs::read_to_string(kept(library).join("refunds.yml")).unwrap();
-    Folder::new().with(&format!("suites/{}/refunds.yml", library.name), suite)
+    Folder::new().with_file(&format!("suites/{}/refunds.yml", library.name), suite)
 }
 
 /// Runs the cases of a library in a folder; with a model, its agents are recorded first.

@@ -12,7 +12,7 @@ use crate::rust_agents::of_agents;
 use crate::sessions::mcptest_command;
 use crate::support::folder::Folder;
 use crate::support::process::{self, Finished};
-use crate::support::workshop::example_of;
+use crate::support::workshop::example_program;
 
 const CASSETTE: &str = "suites/cassettes/Desk__gpt-5-mini.json";
 
@@ -26,7 +26,7 @@ impl Desk {
             "agents:\n  - name: Desk\n    model: gpt-5-mini\n    prompt: Please refund orders 7 and 8.\n    runs: 1\n    \
              command: ['{program}', {library}]\n    calls: {{ max: 2, max_errors: 1 }}\n    playback: {{}}\n{keys}"
         );
-        Self(Folder::new().with("suites/desk.yml", suite))
+        Self(Folder::new().with_file("suites/desk.yml", suite))
     }
 
     fn record(&self) -> Finished {
@@ -126,7 +126,7 @@ pub(crate) fn what_the_suite_answers_does_nothing() {
 pub(crate) fn nothing_runs_when_the_door_is_gone() {
     for library in ["rig", "loop"] {
         let (folder, model) = (Folder::new(), model());
-        let mut door = Command::new(example_of("door"))
+        let mut door = Command::new(example_program("door"))
             .args(["record".as_ref(), folder.at("tools.json").as_os_str()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -82,7 +82,7 @@ pub(crate) fn what_its_code_does_otherwise_is_red() {
 pub(crate) fn its_first_suite_is_recorded_and_green() {
     let file = "refund desk 🚀.py";
     let agent = workspace().join("python/examples/react-agent/agent.py");
-    let folder = Folder::new().with(file, fs::read(agent).unwrap());
+    let folder = Folder::new().with_file(file, fs::read(agent).unwrap());
     let python = |command: &mut std::process::Command| {
         let library = workspace().join("python/src");
         let command = command

@@ -20,7 +20,7 @@ const BEREFT: &[&str] = &[
 
 /// What a command must begin with so that it is refused a file; nothing where all are.
 pub(crate) fn launcher() -> Option<&'static [&'static str]> {
-    let folder = Folder::new().with("refused", "");
+    let folder = Folder::new().with_file("refused", "");
     let refused = folder.at("refused");
     refuse(&refused);
     if fs::read(&refused).is_err() {
@@ -34,7 +34,7 @@ pub(crate) fn launcher() -> Option<&'static [&'static str]> {
             .output();
         ran.map(|ran| ran.status.success())
     };
-    let readable = Folder::new().with("readable", "");
+    let readable = Folder::new().with_file("readable", "");
     let works = cat(&readable.at("readable")).unwrap_or(false);
     (works && matches!(cat(&refused), Ok(false))).then_some(BEREFT)
 }

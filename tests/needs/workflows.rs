@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::sessions::{installed_once, modules};
 use crate::support::folder::Folder;
 use crate::support::process::{self, Finished};
-use crate::support::workshop::{kept, workspace};
+use crate::support::workshop::{kept_folder, workspace};
 
 const PAGE: &str = include_str!("../../docs/ci.md");
 
@@ -87,7 +87,7 @@ pub(crate) fn actionlint_finds_nothing() {
 }
 
 pub(crate) fn zizmor_finds_nothing() {
-    let environment = kept().join("pypi").join("zizmor");
+    let environment = kept_folder().join("pypi").join("zizmor");
     installed_once(&environment, ZIZMOR);
     let program = environment.join("bin/zizmor");
     let arguments = ["--offline", "--no-progress", "--color=never", "."];

@@ -15,7 +15,7 @@ pub(crate) fn find_circles(modules: &[Module]) -> Vec<Vec<String>> {
         .map(|module| imports(modules, module))
         .collect();
     let reached: Vec<BTreeSet<usize>> = (0..modules.len())
-        .map(|module| reached(&imports, module))
+        .map(|module| reachable(&imports, module))
         .collect();
     let mut circles: BTreeSet<BTreeSet<usize>> = BTreeSet::new();
     for module in 0..modules.len() {
@@ -35,7 +35,7 @@ pub(crate) fn find_circles(modules: &[Module]) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn reached(imports: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
+fn reachable(imports: &[BTreeSet<usize>], from: usize) -> BTreeSet<usize> {
     let mut reached = BTreeSet::new();
     let mut left: Vec<usize> = imports[from].iter().copied().collect();
     while let Some(module) = left.pop() {
@@ -52,11 +52,11 @@ fn imports(modules: &[Module], module: usize) -> BTreeSet<usize> {
     let private = here.uses.iter().filter(|brought| !brought.hands_on);
     let mut paths: Vec<Vec<String>> = private.map(|brought| brought.path.clone()).collect();
     for item in &here.items {
-        named(item.to_token_stream(), &mut paths);
+        collect_paths(item.to_token_stream(), &mut paths);
     }
     let found = paths
         .iter()
-        .filter_map(|path| defining(modules, module, path, 0));
+        .filter_map(|path| defining_module(modules, module, path, 0));
     let within = |inner: &str, outer: &str| {
         let rest = inner.strip_prefix(outer);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
@@ -69,7 +69,7 @@ fn imports(modules: &[Module], module: usize) -> BTreeSet<usize> {
 }
 
 /// The paths that stand in some code.
-fn named(code: TokenStream, paths: &mut Vec<Vec<String>>) {
+fn collect_paths(code: TokenStream, paths: &mut Vec<Vec<String>>) {
     let mut path: Vec<String> = Vec::new();
     let mut colons = 0;
     for token in code {
@@ -83,7 +83,7 @@ fn named(code: TokenStream, paths: &mut Vec<Vec<String>>) {
             }
             TokenTree::Punct(sign) if sign.as_char() == ':' => colons += 1,
             TokenTree::Group(group) => {
-                named(group.stream(), paths);
+                collect_paths(group.stream(), paths);
                 paths.push(std::mem::take(&mut path));
                 colons = 0;
             }
@@ -98,7 +98,12 @@ fn named(code: TokenStream, paths: &mut Vec<Vec<String>>) {
 }
 
 /// The module that defines what a path names from a module; nothing where that is another crate's.
-fn defining(modules: &[Module], from: usize, path: &[String], depth: usize) -> Option<usize> {
+fn defining_module(
+    modules: &[Module],
+    from: usize,
+    path: &[String],
+    depth: usize,
+) -> Option<usize> {
     let (mut at, mut rest) = match path.first()?.as_str() {
         "crate" => (0, &path[1..]),
         "self" => (from, &path[1..]),
@@ -113,7 +118,7 @@ fn defining(modules: &[Module], from: usize, path: &[String], depth: usize) -> O
         } else {
             let brings = |brought: &&Use| brought.name.as_ref() == Some(name);
             return match modules[at].uses.iter().find(brings) {
-                Some(handed) if depth < 8 => defining(modules, at, &handed.path, depth + 1),
+                Some(handed) if depth < 8 => defining_module(modules, at, &handed.path, depth + 1),
                 _ => Some(at),
             };
         }

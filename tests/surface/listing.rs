@@ -8,7 +8,7 @@ use syn::{Attribute, Fields, ImplItem, Item, Meta, TraitItem, Type, Visibility};
 use crate::sources::{Module, attributes};
 
 /// An item of the crate: its module, and its place there.
-type Place = (usize, usize);
+type ItemPlace = (usize, usize);
 
 /// How many `use`s of all names of a module are followed one after the other.
 const MOST_USES: usize = 8;
@@ -16,7 +16,7 @@ const MOST_USES: usize = 8;
 /// What a path leads to.
 enum Found {
     Module(usize),
-    Item(Place),
+    Item(ItemPlace),
     /// Something of another crate.
     Elsewhere(String),
 }
@@ -39,7 +39,7 @@ pub(crate) fn list_public(modules: &[Module]) -> String {
 struct Listing<'m> {
     modules: &'m [Module],
     /// The public paths of each item.
-    paths: BTreeMap<Place, BTreeSet<(usize, String)>>,
+    paths: BTreeMap<ItemPlace, BTreeSet<(usize, String)>>,
     /// Lines, sorted by the path that each belongs to.
     lines: BTreeSet<(String, String)>,
     seen: BTreeSet<(usize, String)>,
@@ -59,11 +59,11 @@ impl Listing<'_> {
             }
         }
         for (place, item) in module.items.iter().enumerate() {
-            match name_of(item) {
+            match item_name(item) {
                 Some((name, true)) => self.path((index, place), format!("{path}::{name}")),
                 // What a macro writes is not seen here; the macro is.
                 None if matches!(item, Item::Macro(item) if item.ident.is_none()) => {
-                    self.line(path, format!("{path}: {}", tidy(item)));
+                    self.line(path, format!("{path}: {}", format_tokens(item)));
                 }
                 _ => {}
             }
@@ -94,14 +94,14 @@ impl Listing<'_> {
                     let root = &self.modules[0].path;
                     let name = item.ident.as_ref().unwrap();
                     let path = format!("{root}::{name}");
-                    let line = format!("macro {path}! {}", tidy(&item.mac.tokens));
+                    let line = format!("macro {path}! {}", format_tokens(&item.mac.tokens));
                     self.lines.insert((path, line));
                 }
             }
         }
     }
 
-    fn path(&mut self, place: Place, path: String) {
+    fn path(&mut self, place: ItemPlace, path: String) {
         let steps = path.matches("::").count();
         self.paths.entry(place).or_default().insert((steps, path));
     }
@@ -127,7 +127,7 @@ impl Listing<'_> {
             let Found::Module(inside) = found else {
                 return Found::Elsewhere(path.join("::"));
             };
-            found = match self.named(inside, step, MOST_USES) {
+            found = match self.resolve_name(inside, step, MOST_USES) {
                 Some(found) => found,
                 // Of another crate, or written by a macro.
                 None => return Found::Elsewhere(path.join("::")),
@@ -138,12 +138,12 @@ impl Listing<'_> {
 
     /// What a name means in a module; `left` is how many `use`s of all names are still followed, which
     /// may lead in a circle.
-    fn named(&self, module: usize, name: &str, left: usize) -> Option<Found> {
+    fn resolve_name(&self, module: usize, name: &str, left: usize) -> Option<Found> {
         let inside = &self.modules[module];
         if let Some((module, _)) = inside.modules.get(name) {
             return Some(Found::Module(*module));
         }
-        let is_it = |item: &Item| name_of(item).is_some_and(|(known, _)| known == name);
+        let is_it = |item: &Item| item_name(item).is_some_and(|(known, _)| known == name);
         if let Some(place) = inside.items.iter().position(is_it) {
             return Some(Found::Item((module, place)));
         }
@@ -160,7 +160,7 @@ impl Listing<'_> {
                 return None;
             }
             match self.resolve(module, &used.path) {
-                Found::Module(inner) => self.named(inner, name, left - 1),
+                Found::Module(inner) => self.resolve_name(inner, name, left - 1),
                 _ => None,
             }
         })
@@ -175,17 +175,17 @@ impl Listing<'_> {
                 self.line(&other, format!("use {other} = {path}"));
             }
             let item = &self.modules[place.0].items[place.1];
-            for line in declared(item, &path) {
+            for line in declaration_lines(item, &path) {
                 self.line(&path, line);
             }
-            for (line, of) in self.implemented(place) {
+            for (line, of) in self.implementations(place) {
                 self.line(&path, line.replace("{}", &path) + &of);
             }
         }
     }
 
     /// What is implemented for an item, `{}` for its path.
-    fn implemented(&self, place: Place) -> Vec<(String, String)> {
+    fn implementations(&self, place: ItemPlace) -> Vec<(String, String)> {
         let mut lines = Vec::new();
         for (index, module) in self.modules.iter().enumerate() {
             for item in &module.items {
@@ -201,7 +201,7 @@ impl Listing<'_> {
                     continue;
                 }
                 if let Some((of, _)) = &implemented.trait_ {
-                    lines.push(("impl {}: ".to_owned(), tidy(of)));
+                    lines.push(("impl {}: ".to_owned(), format_tokens(of)));
                     continue;
                 }
                 for item in &implemented.items {
@@ -213,7 +213,7 @@ impl Listing<'_> {
                             ));
                         }
                         ImplItem::Const(item) if is_public(&item.vis) => {
-                            let line = format!("{}: {}", item.ident, tidy(&item.ty));
+                            let line = format!("{}: {}", item.ident, format_tokens(&item.ty));
                             lines.push(("const {}::".to_owned(), line));
                         }
                         _ => {}
@@ -226,7 +226,7 @@ impl Listing<'_> {
 }
 
 /// The name of an item, and whether it is public.
-fn name_of(item: &Item) -> Option<(String, bool)> {
+fn item_name(item: &Item) -> Option<(String, bool)> {
     let (name, visibility) = match item {
         Item::Const(item) => (&item.ident, &item.vis),
         Item::Enum(item) => (&item.ident, &item.vis),
@@ -246,11 +246,11 @@ fn is_public(visibility: &Visibility) -> bool {
 }
 
 /// The lines of an item itself: its kind, what it derives, its fields or variants.
-fn declared(item: &Item, path: &str) -> Vec<String> {
-    let marks = marks(attributes(item));
+fn declaration_lines(item: &Item, path: &str) -> Vec<String> {
+    let marks = attribute_marks(attributes(item));
     match item {
-        Item::Const(item) => vec![format!("const {path}: {}{marks}", tidy(&item.ty))],
-        Item::Static(item) => vec![format!("static {path}: {}{marks}", tidy(&item.ty))],
+        Item::Const(item) => vec![format!("const {path}: {}{marks}", format_tokens(&item.ty))],
+        Item::Static(item) => vec![format!("static {path}: {}{marks}", format_tokens(&item.ty))],
         Item::Fn(item) => {
             let (parent, name) = path.rsplit_once("::").unwrap();
             // It may have another name where it is public.
@@ -258,20 +258,26 @@ fn declared(item: &Item, path: &str) -> Vec<String> {
             let signed = signature(&item.sig, &item.attrs).replacen(&own, name, 1);
             vec![format!("fn {parent}::{signed}")]
         }
-        Item::Type(item) => vec![format!("type {path} = {}{marks}", tidy(&item.ty))],
+        Item::Type(item) => vec![format!("type {path} = {}{marks}", format_tokens(&item.ty))],
         Item::Struct(item) => {
             let hidden = item.fields.iter().any(|field| !is_public(&field.vis));
             let private = if hidden { " { private fields }" } else { "" };
-            let generics = tidy(&item.generics);
+            let generics = format_tokens(&item.generics);
             let mut lines = vec![format!("struct {path}{generics}{private}{marks}")];
             lines.extend(fields(&item.fields, path, false));
             lines
         }
         Item::Enum(item) => {
-            let mut lines = vec![format!("enum {path}{}{marks}", tidy(&item.generics))];
+            let mut lines = vec![format!(
+                "enum {path}{}{marks}",
+                format_tokens(&item.generics)
+            )];
             for variant in &item.variants {
                 let path = format!("{path}::{}", variant.ident);
-                lines.push(format!("variant {path}{}", self::marks(&variant.attrs)));
+                lines.push(format!(
+                    "variant {path}{}",
+                    self::attribute_marks(&variant.attrs)
+                ));
                 lines.extend(fields(&variant.fields, &path, true));
             }
             lines
@@ -280,11 +286,11 @@ fn declared(item: &Item, path: &str) -> Vec<String> {
             let bounds = if item.supertraits.is_empty() {
                 String::new()
             } else {
-                format!(": {}", tidy(&item.supertraits))
+                format!(": {}", format_tokens(&item.supertraits))
             };
             let mut lines = vec![format!(
                 "trait {path}{}{bounds}{marks}",
-                tidy(&item.generics)
+                format_tokens(&item.generics)
             )];
             for item in &item.items {
                 lines.push(match item {
@@ -299,7 +305,7 @@ fn declared(item: &Item, path: &str) -> Vec<String> {
                             signature(&method.sig, &method.attrs)
                         )
                     }
-                    other => format!("{path}: {}", tidy(other)),
+                    other => format!("{path}: {}", format_tokens(other)),
                 });
             }
             lines
@@ -318,14 +324,14 @@ fn fields<'f>(fields: &'f Fields, path: &'f str, all: bool) -> impl Iterator<Ite
             .map_or(index.to_string(), ToString::to_string);
         format!(
             "field {path}.{name}: {}{}",
-            tidy(&field.ty),
-            marks(&field.attrs)
+            format_tokens(&field.ty),
+            attribute_marks(&field.attrs)
         )
     })
 }
 
 fn signature(signature: &syn::Signature, attributes: &[Attribute]) -> String {
-    let text = tidy(signature);
+    let text = format_tokens(signature);
     let (_, text) = text.split_once("fn ").unwrap();
     let constant = if signature.constness.is_some() {
         " const"
@@ -334,13 +340,13 @@ fn signature(signature: &syn::Signature, attributes: &[Attribute]) -> String {
     };
     // Whether a value that was given away is changed within is nothing that a user sees.
     let text = text.replacen("(mut self", "(self", 1);
-    format!("{text}{constant}{}", marks(attributes))
+    format!("{text}{constant}{}", attribute_marks(attributes))
 }
 
 /// What attributes say that a user can notice.
-fn marks(attributes: &[Attribute]) -> String {
+fn attribute_marks(attributes: &[Attribute]) -> String {
     let noticed = attributes.iter().filter_map(|attribute| {
-        let text = tidy(&attribute.meta);
+        let text = format_tokens(&attribute.meta);
         let said = match &attribute.meta {
             Meta::Path(path) => path.is_ident("non_exhaustive") || path.is_ident("default"),
             Meta::List(list) => list.path.is_ident("derive") || text == "doc(hidden)",
@@ -352,7 +358,7 @@ fn marks(attributes: &[Attribute]) -> String {
 }
 
 /// Tokens with the spaces that people write.
-fn tidy(tokens: &(impl ToTokens + ?Sized)) -> String {
+fn format_tokens(tokens: &(impl ToTokens + ?Sized)) -> String {
     let mut text = tokens.to_token_stream().to_string();
     text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (from, to) in [

@@ -99,7 +99,7 @@ fn a_circle_is_seen_through_a_name_that_is_handed_on_and_not_between_a_module_an
 }
 
 /// A crate of one file, as it is listed.
-fn listed(source: &str) -> Vec<String> {
+fn list_source(source: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("lib.rs");
     fs::write(&root, source).unwrap();
@@ -109,7 +109,7 @@ fn listed(source: &str) -> Vec<String> {
 
 #[test]
 fn what_can_be_named_is_listed_once_with_its_fields_variants_and_signatures() {
-    let lines = listed(
+    let lines = list_source(
         r"
         mod inner {
             pub struct Seen { pub field: Vec<u8>, hidden: u8 }

@@ -59,7 +59,7 @@ impl Row {
     }
 
     /// How long one run takes, for a size: the quickest of some measurements.
-    fn measured(&self, size: usize) -> Seconds {
+    fn measure(&self, size: usize) -> Seconds {
         let mut work = (self.make)(size);
         let mut runs = 1_u32;
         let mut measure = |runs: u32| self.clock.time(&mut || (0..runs).for_each(|_| work()));
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
         .iter()
         .filter(|row| words.is_empty() || words.iter().any(|word| row.name.contains(word)))
     {
-        let times = [1, 2, 4].map(|times| row.measured(times * row.size));
+        let times = [1, 2, 4].map(|times| row.measure(times * row.size));
         let ratio = times[2] / times[0];
         let verdict = if ratio > MOST { "  not linear" } else { "" };
         is_fine &= ratio <= MOST;

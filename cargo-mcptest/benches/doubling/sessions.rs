@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use mcptest_session::mcp::SeenCall;
+use mcptest_session::mcp::McpCall;
 use mcptest_session::play::{Recording, ServerPlayer};
 use mcptest_session::record::RunOptions;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn at_server(calls: usize) -> RunOptions {
         .iter()
         .enumerate()
     {
-        let mut call = SeenCall::default();
+        let mut call = McpCall::default();
         "desk".clone_into(&mut call.server);
         made["name"].as_str().unwrap().clone_into(&mut call.tool);
         call.args = made["args"].clone();

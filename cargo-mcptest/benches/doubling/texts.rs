@@ -45,7 +45,7 @@ fn redacted(text: String) -> Box<dyn FnMut()> {
     let redactor = Redactor::new([secret], Vec::new())
         .unwrap()
         .with_shapes()
-        .with_named();
+        .with_secret_keys();
     Box::new(move || {
         black_box(redactor.redact_text(&text));
         black_box(redactor.occurs_in(&text));

@@ -7,7 +7,7 @@ use mcptest::trace::Run;
 use mcptest_trace::evidence::calibrate::{AgentScored, Quantity, Scored};
 use serde_json::{Value, json};
 
-use crate::output::short;
+use crate::output::format_short;
 use crate::table::table;
 
 /// A target and its values.
@@ -56,7 +56,7 @@ impl Column {
     pub(super) fn values_table(&self) -> String {
         let rows = self.agents.iter().map(|(agent, values)| {
             let shown = values.iter().map(|value| match value {
-                Some(value) => short(*value),
+                Some(value) => format_short(*value),
                 None => "none".to_owned(),
             });
             std::iter::once(agent.clone()).chain(shown).collect()

@@ -9,18 +9,18 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::column::Column;
-use super::shared_lines::take_alike;
-use super::tells;
+use super::is_informative;
+use super::shared_lines::take_shared_lines;
 use crate::outcome::OutcomeSource;
-use crate::output::indented;
+use crate::output::indent;
 use crate::table::{cell, table};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// So few passed or failed runs say little of what tells them from the others.
 const FEW: usize = 5;
 
 /// What was found of a suite.
-pub(crate) struct SuiteFound {
+pub(crate) struct SuiteCalibration {
     pub(super) name: String,
     pub(super) outcome: OutcomeSource,
     /// The score that says whether a run passed, where one is asked.
@@ -38,7 +38,7 @@ pub(crate) struct SuiteFound {
     pub(super) joint: Alarms,
 }
 
-impl SuiteFound {
+impl SuiteCalibration {
     /// Whether there is enough to judge: a limit keeps the share, or a target tells something.
     pub(super) fn is_enough(&self) -> bool {
         let says = |verdict| !matches!(verdict, Discrimination::NoPower | Discrimination::Unknown);
@@ -51,7 +51,7 @@ impl SuiteFound {
     }
 
     /// What says whether a run passed, in words.
-    fn outcome_said(&self) -> String {
+    fn describe_outcome(&self) -> String {
         let score = self.score.as_ref().map(|score| format!("by `{score}`"));
         score.unwrap_or_else(|| self.outcome.describe().to_owned())
     }
@@ -60,11 +60,11 @@ impl SuiteFound {
         let mut text = format!(
             "suite {}: outcomes {}, {}\n",
             self.name,
-            self.outcome_said(),
+            self.describe_outcome(),
             self.share
         );
         if let (Some((without, all)), Some(score)) = (self.without_score, &self.score) {
-            let runs = counted(all, "run");
+            let runs = pluralize(all, "run");
             text.push_str(&format!(
                 "left out, because they have no `{score}`: {without} of {runs}\n"
             ));
@@ -78,17 +78,17 @@ impl SuiteFound {
         if let Some((recorded, all)) = self.passed_over {
             text.push_str(&format!(
                 "only {recorded} of {} have a recorded outcome; `--outcome recorded` uses only these runs\n",
-                counted(all, "run")
+                pluralize(all, "run")
             ));
         }
         let each = self
             .each
             .iter()
             .map(|(column, found)| (column, found.lines()));
-        text.push_str(&blocks(each, values));
+        text.push_str(&render_blocks(each, values));
         let together = self.together.iter();
         let together = together.map(|(column, found)| (column, found.lines()));
-        text.push_str(&blocks(together, values));
+        text.push_str(&render_blocks(together, values));
         text.push_str(&format!("\n{}", self.summary()));
         text
     }
@@ -126,7 +126,11 @@ impl SuiteFound {
             ]
         }));
         let mut text = table(&rows);
-        let telling = self.each.iter().filter(|(_, found)| tells(found)).count();
+        let telling = self
+            .each
+            .iter()
+            .filter(|(_, found)| is_informative(found))
+            .count();
         if telling > 1 {
             let Alarms {
                 false_alarms,
@@ -156,7 +160,7 @@ impl SuiteFound {
             if let Some(runs) = runs.filter(|runs| known && (1..FEW).contains(runs)) {
                 text.push_str(&format!(
                     "only {} {how}: this alone can be the reason for `no power`\n",
-                    counted(runs, "run")
+                    pluralize(runs, "run")
                 ));
             }
         }
@@ -167,37 +171,37 @@ impl SuiteFound {
     }
 
     /// What was found of each target: of those of a run, and of those of all runs together.
-    fn findings(&self) -> [Vec<Told>; 2] {
+    fn findings(&self) -> [Vec<TargetFinding>; 2] {
         let each = self.each.iter();
         let together = self.together.iter();
         [
-            each.map(|(column, found)| Told::new(column, found.text(), found))
+            each.map(|(column, found)| TargetFinding::new(column, found.text(), found))
                 .collect(),
             together
-                .map(|(column, found)| Told::new(column, found.text(), found))
+                .map(|(column, found)| TargetFinding::new(column, found.text(), found))
                 .collect(),
         ]
     }
 
     /// What a page shows: everything but the values of runs.
     pub(crate) fn page(&self) -> Value {
-        let mut page = self.with(|told| {
+        let mut page = self.to_json_with(|told| {
             let mut target = told.data;
             target["values"] = Value::Null;
             target["text"] = told.text.into();
             target
         });
-        page["outcomes"] = self.outcome_said().into();
+        page["outcomes"] = self.describe_outcome().into();
         page["promise"] = self.share.to_string().into();
         page
     }
 
     pub(super) fn json(&self) -> Value {
-        self.with(|told| told.data)
+        self.to_json_with(|told| told.data)
     }
 
-    fn with(&self, shown: impl Fn(Told) -> Value) -> Value {
-        let shown = |told: Vec<Told>| told.into_iter().map(&shown).collect::<Vec<_>>();
+    fn to_json_with(&self, shown: impl Fn(TargetFinding) -> Value) -> Value {
+        let shown = |told: Vec<TargetFinding>| told.into_iter().map(&shown).collect::<Vec<_>>();
         let [each, together] = self.findings().map(shown);
         json!({
             "suite": self.name,
@@ -208,7 +212,7 @@ impl SuiteFound {
             "each_run": each,
             "together": together,
             "joint": {
-                "targets": self.each.iter().filter(|(_, found)| tells(found)).map(|(_, found)| found.target.measure().name).collect::<Vec<_>>(),
+                "targets": self.each.iter().filter(|(_, found)| is_informative(found)).map(|(_, found)| found.target.measure().name).collect::<Vec<_>>(),
                 "left_out": self.joint,
             },
         })
@@ -216,9 +220,9 @@ impl SuiteFound {
 }
 
 /// A block of lines for each target, below what most of the targets say alike.
-fn blocks<'a>(found: impl Iterator<Item = (&'a Column, Vec<Line>)>, values: bool) -> String {
+fn render_blocks<'a>(found: impl Iterator<Item = (&'a Column, Vec<Line>)>, values: bool) -> String {
     let (columns, mut lines): (Vec<_>, Vec<_>) = found.unzip();
-    let alike = take_alike(&mut lines);
+    let alike = take_shared_lines(&mut lines);
     let mut text = String::new();
     if !alike.is_empty() {
         text.push_str("\nfor each target, unless its own lines differ:\n");
@@ -232,19 +236,19 @@ fn blocks<'a>(found: impl Iterator<Item = (&'a Column, Vec<Line>)>, values: bool
             text.push_str(&format!("{line}\n"));
         }
         if values {
-            text.push_str(&indented(&column.values_table()));
+            text.push_str(&indent(&column.values_table()));
         }
     }
     text
 }
 
 /// What was found of a target, as text and as data.
-struct Told {
+struct TargetFinding {
     text: String,
     data: Value,
 }
 
-impl Told {
+impl TargetFinding {
     fn new(column: &Column, text: String, found: &impl Serialize) -> Self {
         let mut data = serde_json::to_value(found).unwrap_or_default();
         data["gate"] = column.gate.map_or("expect", GateKind::name).into();

@@ -17,7 +17,7 @@ mod slots;
 mod values;
 mod write;
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_suite::escape;
 use mcptest_suite::model::Suite;
 use mcptest_trace::evidence::calibrate::{
@@ -28,12 +28,12 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::import::is_first_suite;
-use crate::judging::{Filter, Opened};
-use crate::outcome::{OutcomeAsked, OutcomeSource};
+use crate::judging::{Filter, OpenPackage};
+use crate::outcome::{OutcomeRequest, OutcomeSource};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
-pub(crate) use findings::SuiteFound;
+pub(crate) use findings::SuiteCalibration;
 use values::SuiteValues;
 
 /// The format of what is said, as JSON.
@@ -80,8 +80,8 @@ pub(crate) struct Promise {
     /// What decides whether a run passed: `recorded`, `gates`, or a recorded score: `scores.NAME` uses the score's own
     /// verdict, `scores.NAME>=4` or `scores.NAME<=2` its value. Without this option: the recorded outcomes, if
     /// every recording has one; else the gates.
-    #[arg(long, value_parser = OutcomeAsked::parse)]
-    outcome: Option<OutcomeAsked>,
+    #[arg(long, value_parser = OutcomeRequest::parse)]
+    outcome: Option<OutcomeRequest>,
 }
 
 impl Default for Promise {
@@ -98,17 +98,17 @@ impl Promise {
     /// What the suites' runs say; of agents that a filter wants.
     pub(crate) fn suites(
         &self,
-        opened: &Opened,
+        opened: &OpenPackage,
         filter: &Filter,
         output: &mut Output<'_>,
-    ) -> Result<Vec<SuiteFound>, Failure> {
+    ) -> Result<Vec<SuiteCalibration>, Failure> {
         let agents = opened.suites.agents();
         if agents.iter().all(|test| !filter.wants(test.case())) {
             let names = agents.iter().map(mcptest::judge::AgentTest::case);
-            return Err(filter.nothing(names));
+            return Err(filter.no_match(names));
         }
         let mut found = Vec::new();
-        let score = self.outcome.as_ref().and_then(OutcomeAsked::score);
+        let score = self.outcome.as_ref().and_then(OutcomeRequest::score);
         for suite in values::read_suites(opened, filter, score) {
             for (agent, why) in &suite.unusable {
                 writeln!(output.err, "left out: {agent}: {}", escape(why))?;
@@ -119,9 +119,9 @@ impl Promise {
         }
         if found.is_empty() {
             return Err(
-                Failure::cannot_tell("no run has a value to calibrate").help(format!(
+                Failure::inconclusive("no run has a value to calibrate").with_help(format!(
                     "`{}` says what is wrong with the recordings",
-                    call("validate")
+                    command_line("validate")
                 )),
             );
         }
@@ -129,7 +129,11 @@ impl Promise {
     }
 
     /// Nothing where a suite has no run with a value.
-    fn calibrate(&self, suite: SuiteValues, is_first: bool) -> Result<Option<SuiteFound>, Failure> {
+    fn calibrate(
+        &self,
+        suite: SuiteValues,
+        is_first: bool,
+    ) -> Result<Option<SuiteCalibration>, Failure> {
         let share = Share::percent(self.share)
             .ok_or_else(|| Failure::new("the share is 1 to 100 percent"))?;
         let share = if self.cases {
@@ -137,15 +141,15 @@ impl Promise {
         } else {
             share
         };
-        let (recorded, all) = suite.recorded();
+        let (recorded, all) = suite.recorded_outcomes();
         let unasked = if recorded == all {
             OutcomeSource::Recorded
         } else {
             OutcomeSource::Gates
         };
         let asked = self.outcome.as_ref();
-        let outcome = asked.map_or(unasked, OutcomeAsked::source);
-        let score = asked.and_then(OutcomeAsked::score);
+        let outcome = asked.map_or(unasked, OutcomeRequest::source);
+        let score = asked.and_then(OutcomeRequest::score);
         let passed_over = self.outcome.is_none() && (1..all).contains(&recorded);
         let SuiteValues {
             name,
@@ -177,9 +181,9 @@ impl Promise {
         let telling: Vec<&Calibration> = each
             .iter()
             .map(|(_, found)| found)
-            .filter(|found| tells(found))
+            .filter(|found| is_informative(found))
             .collect();
-        Ok(Some(SuiteFound {
+        Ok(Some(SuiteCalibration {
             name,
             outcome,
             score: score.map(ToString::to_string),
@@ -198,7 +202,7 @@ impl Promise {
 
 impl Calibrate {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::whole(&self.judging, output)?;
+        let opened = OpenPackage::open_whole(&self.judging, output)?;
         let found = self.promise.suites(&opened, &self.filter, output)?;
         let written = if self.write {
             let mut written = Vec::new();
@@ -209,7 +213,7 @@ impl Calibrate {
         } else {
             None
         };
-        let status = if found.iter().any(SuiteFound::is_enough) {
+        let status = if found.iter().any(SuiteCalibration::is_enough) {
             ExitStatus::Holds
         } else {
             ExitStatus::CannotTell
@@ -220,9 +224,9 @@ impl Calibrate {
 
     fn print(
         &self,
-        opened: &Opened,
-        found: &[SuiteFound],
-        written: Option<&[write::Written]>,
+        opened: &OpenPackage,
+        found: &[SuiteCalibration],
+        written: Option<&[write::WriteOutcome]>,
         status: ExitStatus,
         output: &mut Output<'_>,
     ) -> Result<(), Failure> {
@@ -231,7 +235,7 @@ impl Calibrate {
                 "format": FORMAT,
                 "package": opened.package.name,
                 "harness": opened.package.versions.json(),
-                "suites": found.iter().map(SuiteFound::json).collect::<Vec<_>>(),
+                "suites": found.iter().map(SuiteCalibration::json).collect::<Vec<_>>(),
                 "written": written,
                 "exit_status": status as u8,
             }))?,
@@ -242,7 +246,7 @@ impl Calibrate {
                 for change in written.into_iter().flatten() {
                     writeln!(output.out, "{}", escape(&change.said))?;
                 }
-                if written.is_some_and(<[write::Written]>::is_empty) {
+                if written.is_some_and(<[write::WriteOutcome]>::is_empty) {
                     writeln!(
                         output.out,
                         "nothing was written: the suites have no number that a threshold could replace"
@@ -262,7 +266,7 @@ impl Calibrate {
 }
 
 /// Whether a limit says anything about runs or agents.
-fn tells(found: &Calibration) -> bool {
+fn is_informative(found: &Calibration) -> bool {
     matches!(
         found.power.verdict,
         Discrimination::TellsRunsApart | Discrimination::TellsAgentsApartOnly

@@ -9,7 +9,7 @@ const MANY: usize = 3;
 const TOPICS: [Topic; 3] = [Topic::Verdict, Topic::TooFew, Topic::NewAgents];
 
 /// Takes out of the targets what most of them say alike. A target keeps a line of its own on the same topic.
-pub(super) fn take_alike(targets: &mut [Vec<Line>]) -> Vec<Line> {
+pub(super) fn take_shared_lines(targets: &mut [Vec<Line>]) -> Vec<Line> {
     let mut alike = Vec::new();
     for topic in TOPICS {
         let Some(line) = most_common(targets, topic) else {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::column::{Column, JudgedAgent};
 use super::scores;
-use crate::judging::{Filter, Opened, in_parallel};
+use crate::judging::{Filter, OpenPackage, in_parallel};
 use crate::outcome::{self, Gates, OutcomeSource, ScoreOutcome};
 
 /// Computes the targets of a gate that has no options, or none that its targets rest on.
@@ -41,14 +41,14 @@ pub(super) struct SuiteValues {
 }
 
 /// What has no say: nothing, the agent's own `expect:`, or a gate.
-type Without = Option<Option<GateKind>>;
+type Excluded = Option<Option<GateKind>>;
 
 /// Whether each run passed, agent by agent.
 #[derive(Debug, Default)]
 pub(super) struct RunOutcomes {
     recorded: Vec<Vec<Option<bool>>>,
     /// By the gates: all of them, and all but one.
-    gates: Vec<BTreeMap<Without, Vec<Option<bool>>>>,
+    gates: Vec<BTreeMap<Excluded, Vec<Option<bool>>>>,
 }
 
 impl RunOutcomes {
@@ -56,12 +56,12 @@ impl RunOutcomes {
     pub(super) fn passed(
         &self,
         outcome: OutcomeSource,
-        without: Without,
+        without: Excluded,
     ) -> Vec<Vec<Option<bool>>> {
         match outcome {
             OutcomeSource::Recorded => self.recorded.clone(),
             OutcomeSource::Gates => {
-                let of_agent = |gates: &BTreeMap<Without, Vec<Option<bool>>>| {
+                let of_agent = |gates: &BTreeMap<Excluded, Vec<Option<bool>>>| {
                     let gates = gates.get(&without).or_else(|| gates.get(&None));
                     gates.cloned().unwrap_or_default()
                 };
@@ -73,7 +73,7 @@ impl RunOutcomes {
 
 impl SuiteValues {
     /// How many runs have a recorded outcome, and of how many.
-    pub(super) fn recorded(&self) -> (usize, usize) {
+    pub(super) fn recorded_outcomes(&self) -> (usize, usize) {
         let runs = self.runs.recorded.iter().flatten();
         (runs.clone().flatten().count(), runs.count())
     }
@@ -88,7 +88,7 @@ impl SuiteValues {
 ///
 /// A score that is asked whether runs passed stands in the place of what recordings say of it.
 pub(super) fn read_suites(
-    opened: &Opened,
+    opened: &OpenPackage,
     filter: &Filter,
     score: Option<&ScoreOutcome>,
 ) -> Vec<SuiteValues> {
@@ -149,14 +149,14 @@ fn read_suite(
 fn passed(agents: &[JudgedAgent<'_>], score: Option<&ScoreOutcome>) -> RunOutcomes {
     let of_run = |run: &Run| match score {
         Some(score) => score.outcome_of(run),
-        None => outcome::recorded(run),
+        None => outcome::recorded_outcome(run),
     };
     let recorded = agents
         .iter()
         .map(|agent| agent.runs.iter().map(of_run).collect());
     let gates = in_parallel(agents, |agent| {
         let gates = Gates::for_agent(&agent.test);
-        let of_kind = |without: Without| {
+        let of_kind = |without: Excluded| {
             let runs = agent.runs.iter();
             let hold = runs.map(|run| gates.hold_without(run, without));
             (without, hold.collect())

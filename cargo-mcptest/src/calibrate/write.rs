@@ -11,18 +11,18 @@ use mcptest_trace::evidence::calibrate::Discrimination;
 use serde::Serialize;
 
 use super::column::Column;
-use super::findings::SuiteFound;
+use super::findings::SuiteCalibration;
 use super::slots::{Slot, SlotPlace, Slots};
 use super::values::is_free;
-use crate::edit::{Edit, edited, line_start};
+use crate::edit::{Edit, apply_edits, line_start};
 use crate::failure::Failure;
 use crate::files;
-use crate::judging::Opened;
-use mcptest_trace::text::counted;
+use crate::judging::OpenPackage;
+use mcptest_trace::text::pluralize;
 
 /// A threshold that was written, or could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Written {
+pub(super) struct WriteOutcome {
     file: String,
     line: usize,
     target: String,
@@ -36,7 +36,7 @@ pub(super) struct Written {
     pub(super) said: String,
 }
 
-impl Written {
+impl WriteOutcome {
     fn new(source: &Source, span: Span, target: &str, said: impl fmt::Display) -> Self {
         let line = source.line_column(span.start).0;
         let file = source.display_path().to_owned();
@@ -60,10 +60,10 @@ struct Proposal<'a> {
 
 /// Writes the thresholds of a suite.
 pub(super) fn write(
-    opened: &Opened,
-    found: &SuiteFound,
+    opened: &OpenPackage,
+    found: &SuiteCalibration,
     add: bool,
-) -> Result<Vec<Written>, Failure> {
+) -> Result<Vec<WriteOutcome>, Failure> {
     let Some((_, suite)) = opened.suites.suites().find(|(name, _)| *name == found.name) else {
         return Ok(Vec::new());
     };
@@ -77,7 +77,7 @@ pub(super) fn write(
             .iter()
             .find(|proposal| proposal.name() == slot.target);
         if let Some(proposal) = proposal {
-            let change = proposal.written(source, slot);
+            let change = proposal.write_outcome(source, slot);
             if change.why_not.is_none() {
                 edits.push(proposal.edit(slot));
             }
@@ -101,9 +101,9 @@ pub(super) fn write(
             written.extend(new.iter().map(|proposal| {
                 let bound = proposal.bound();
                 let said = format!("added, {bound}");
-                Written {
+                WriteOutcome {
                     now: Some(bound),
-                    ..Written::new(source, edit.span, proposal.name(), said)
+                    ..WriteOutcome::new(source, edit.span, proposal.name(), said)
                 }
             }));
             edits.push(edit);
@@ -115,13 +115,13 @@ pub(super) fn write(
         .filter(|(target, _)| proposals.iter().any(|proposal| proposal.name() == target));
     written.extend(by_hand.map(|(target, span)| {
         let said = "several agents share this number by an alias; change the number by hand";
-        Written {
+        WriteOutcome {
             why_not: Some("shared"),
-            ..Written::new(source, *span, target, said)
+            ..WriteOutcome::new(source, *span, target, said)
         }
     }));
     // What agents share is told once.
-    let mut told: Vec<Written> = Vec::new();
+    let mut told: Vec<WriteOutcome> = Vec::new();
     for change in written {
         if !told.contains(&change) {
             told.push(change);
@@ -132,13 +132,13 @@ pub(super) fn write(
     if edits.is_empty() {
         return Ok(written);
     }
-    let text = edited(source.text(), &edits).map_err(|clash| {
+    let text = apply_edits(source.text(), &edits).map_err(|clash| {
         let (line, column) = source.line_column(clash.0);
         Failure::new(format!(
             "{}:{line}:{column}: two thresholds would be written to the same place",
             source.display_path()
         ))
-        .help("several agents share this number by an anchor; give each agent its own number")
+        .with_help("several agents share this number by an anchor; give each agent its own number")
     })?;
     // What was written must be a suite, as the one before was.
     let again = Source::new(source.path(), source.display_path(), text.as_str());
@@ -156,7 +156,7 @@ pub(super) fn write(
     Ok(written)
 }
 
-fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
+fn proposals(found: &SuiteCalibration) -> Vec<Proposal<'_>> {
     let each = found.each.iter().filter_map(|(column, found)| {
         let limit = found.limit?.rounded;
         let (comment, verdict) = (found.comment(), found.power.verdict);
@@ -176,7 +176,7 @@ fn proposals(found: &SuiteFound) -> Vec<Proposal<'_>> {
         let comment = vec![
             format!(
                 "calibrated on {} without a failed run: {:.1}% of such agents promised{enough};",
-                counted(limit.agents, "agent"),
+                pluralize(limit.agents, "agent"),
                 100.0 * limit.promised
             ),
             format!(
@@ -231,7 +231,7 @@ impl Proposal<'_> {
         }
     }
 
-    fn written(&self, source: &Source, slot: &Slot) -> Written {
+    fn write_outcome(&self, source: &Source, slot: &Slot) -> WriteOutcome {
         let (span, before, now) = match &slot.place {
             SlotPlace::Number(span) => (
                 *span,
@@ -243,9 +243,9 @@ impl Proposal<'_> {
         // Every run there can be meets it.
         if self.column.target.always_holds(self.limit) {
             let said = format!("kept; every possible run would meet {}", self.limit);
-            return Written {
+            return WriteOutcome {
                 why_not: Some("always_met"),
-                ..Written::new(source, span, &slot.target, said)
+                ..WriteOutcome::new(source, span, &slot.target, said)
             };
         }
         let looser = before
@@ -256,17 +256,17 @@ impl Proposal<'_> {
             let said = format!(
                 "{before} kept: {now} would be looser, and the numbers do not separate bad runs from good runs ({verdict})"
             );
-            return Written {
+            return WriteOutcome {
                 why_not: Some("looser"),
-                ..Written::new(source, span, &slot.target, said)
+                ..WriteOutcome::new(source, span, &slot.target, said)
             };
         }
         let told = if looser { ", looser than it was" } else { "" };
-        Written {
+        WriteOutcome {
             looser,
             before: Some(before.clone()),
             now: Some(now.clone()),
-            ..Written::new(
+            ..WriteOutcome::new(
                 source,
                 span,
                 &slot.target,

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest::judge::{AgentTest, PackageCase, SideRuns};
 use mcptest::result::{CaseResult, folder};
 use mcptest_suite::{escape, portable_path};
 use mcptest_trace::evidence::compare::CostKind;
 
 use crate::failure::Failure;
-use crate::judging::{Opened, in_parallel};
+use crate::judging::{OpenPackage, in_parallel};
 use crate::output::Output;
 
 /// Writes the results of all cases into a folder, in the place of the package's older ones, and says how many.
@@ -19,7 +19,7 @@ use crate::output::Output;
 /// Agents without runs that anything can be compared with are told of and left out. Nothing is written
 /// where no agent has any, and where the folder has runs of such an agent, which would be lost.
 pub(super) fn save(
-    opened: &Opened,
+    opened: &OpenPackage,
     folder: &Path,
     output: &mut Output<'_>,
 ) -> Result<usize, Failure> {
@@ -29,8 +29,9 @@ pub(super) fn save(
             folder.display(),
             portable_path(&other)
         );
-        return Err(Failure::new(what)
-            .help("name a new folder, or one that has nothing but results, such as `baseline`"));
+        return Err(Failure::new(what).with_help(
+            "name a new folder, or one that has nothing but results, such as `baseline`",
+        ));
     }
     let agents = opened.suites.agents();
     let mut unusable = BTreeSet::new();
@@ -38,7 +39,7 @@ pub(super) fn save(
         let told = match test.runs() {
             Ok(runs) => {
                 let known =
-                    SideRuns::recorded(test, runs, &opened.package.folder, CostKind::Tokens);
+                    SideRuns::from_recordings(test, runs, &opened.package.folder, CostKind::Tokens);
                 if known.have_outcomes() || known.judged_by_gates().have_some_outcome() {
                     continue;
                 }
@@ -53,13 +54,13 @@ pub(super) fn save(
     }
     let advice = format!(
         "`{}` says what is wrong with the recordings",
-        call("validate")
+        command_line("validate")
     );
     if unusable.len() == agents.len() {
         let nobody = "no agent has runs that can be a baseline; nothing was saved";
-        return Err(Failure::cannot_tell(nobody).help(advice));
+        return Err(Failure::inconclusive(nobody).with_help(advice));
     }
-    let older = older(&folder.join(&opened.package.name));
+    let older = read_existing(&folder.join(&opened.package.name));
     let asked: BTreeSet<&str> = agents.iter().map(AgentTest::case).collect();
     let lost = older.values().find(|old| {
         let runs = !old.runs.is_empty();
@@ -76,10 +77,10 @@ pub(super) fn save(
         let help = format!(
             "{advice}; if you do not need the baseline of this agent any more, delete its files there, or save into another folder"
         );
-        return Err(Failure::cannot_tell(lost).help(help));
+        return Err(Failure::inconclusive(lost).with_help(help));
     }
     let cannot = |what: String| {
-        Failure::new(format!("the results cannot be saved: {what}")).help(
+        Failure::new(format!("the results cannot be saved: {what}")).with_help(
             "name a folder that has only these results; put the folder into the repository if others use it as their baseline",
         )
     };
@@ -107,7 +108,7 @@ pub(super) fn save(
 /// What a folder has besides results, where it has none of the package yet: then it is a folder of sources, or of
 /// whatever else, in which nobody looks for results.
 fn other_than_results(folder: &Path, package: &str) -> Option<PathBuf> {
-    if !older(&folder.join(package)).is_empty() {
+    if !read_existing(&folder.join(package)).is_empty() {
         return None;
     }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -123,7 +124,7 @@ fn other_than_results(folder: &Path, package: &str) -> Option<PathBuf> {
             || path.is_dir() && fs::read_dir(&path).is_ok_and(|mut all| all.next().is_none());
         let has_results = || {
             // Of another package.
-            let of_package = path.is_dir() && !older(&path).is_empty();
+            let of_package = path.is_dir() && !read_existing(&path).is_empty();
             let text = fs::read_to_string(&path);
             of_package || text.is_ok_and(|text| CaseResult::from_json(&text).is_ok())
         };
@@ -132,7 +133,7 @@ fn other_than_results(folder: &Path, package: &str) -> Option<PathBuf> {
 }
 
 /// The results that a folder has.
-fn older(folder: &Path) -> BTreeMap<PathBuf, CaseResult> {
+fn read_existing(folder: &Path) -> BTreeMap<PathBuf, CaseResult> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let read = |path: PathBuf| {
         let text = fs::read_to_string(&path).ok()?;

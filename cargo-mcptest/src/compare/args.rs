@@ -2,19 +2,19 @@
 
 use mcptest_trace::evidence::compare::{CompareOptions, CostKind, Metric};
 
-use crate::outcome::OutcomeAsked;
-use crate::output::share;
+use crate::outcome::OutcomeRequest;
+use crate::output::parse_share;
 
 /// How two sides are compared: the same for `compare` and for a report.
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "how", requires = "baseline", multiple = true)]
 #[command(next_help_heading = "Options of the comparison")]
-pub(crate) struct How {
+pub(crate) struct ComparisonArgs {
     /// What decides whether a run passed: `recorded`, `gates`, or a recorded score: `scores.NAME` uses the score's own
     /// verdict, `scores.NAME>=4` or `scores.NAME<=2` its value. Without this option: the recorded outcomes of an
     /// agent, if all its runs on both sides have one; else the gates.
-    #[arg(long, value_parser = OutcomeAsked::parse)]
-    pub(super) outcome: Option<OutcomeAsked>,
+    #[arg(long, value_parser = OutcomeRequest::parse)]
+    pub(super) outcome: Option<OutcomeRequest>,
     /// What a run costs.
     #[arg(long, value_enum, default_value_t)]
     cost: CostOf,
@@ -22,17 +22,17 @@ pub(crate) struct How {
     #[arg(long)]
     pub(super) across_models: bool,
     /// The smallest drop of an agent's pass rate that counts, in percentage points.
-    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = share)]
+    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = parse_share)]
     margin: f64,
     /// The smallest drop of the mean pass rate of all agents that counts, in percentage points.
-    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = share)]
+    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = parse_share)]
     suite_margin: f64,
     /// The smallest rise of the cost that counts, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_percent)]
     cost_margin: f64,
     /// What turns the comparison red.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Fails::Outcomes, Fails::Cost])]
-    fail_on: Vec<Fails>,
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [FailOn::Outcomes, FailOn::Cost])]
+    fail_on: Vec<FailOn>,
     /// Agents of the baseline that no suite asks for any more were removed on purpose. Without this option the status
     /// is 3 if there are any.
     #[arg(long)]
@@ -66,7 +66,7 @@ enum CostOf {
 
 /// What turns a comparison red.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Fails {
+enum FailOn {
     Outcomes,
     Cost,
     Behaviour,
@@ -83,18 +83,18 @@ enum Inconclusive {
     Pass,
 }
 
-fn percent(text: &str) -> Result<f64, String> {
+fn parse_percent(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     let rise = number.filter(|number| number.is_finite() && *number >= 0.0);
     rise.ok_or_else(|| "write a number of 0 or more".to_owned())
 }
 
-impl How {
+impl ComparisonArgs {
     pub(super) fn options(&self) -> CompareOptions {
-        let metric = |fails: &Fails| match fails {
-            Fails::Outcomes => Metric::Outcomes,
-            Fails::Cost => Metric::Cost,
-            Fails::Behaviour => Metric::Behaviour,
+        let metric = |fails: &FailOn| match fails {
+            FailOn::Outcomes => Metric::Outcomes,
+            FailOn::Cost => Metric::Cost,
+            FailOn::Behaviour => Metric::Behaviour,
         };
         CompareOptions::default()
             .with_margin(self.margin)

@@ -7,13 +7,13 @@ use mcptest::result::CaseResult;
 use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::AgentName;
 
-use super::recordings_folder::agent_of;
+use super::recordings_folder::agent_slug;
 use super::side::{Side, SidePlace, display_path};
-use crate::files::stems_of;
+use crate::files::recording_stems;
 
 /// An agent of the baseline that no suite has any more.
 #[derive(Debug, Clone)]
-pub(super) struct Dropped {
+pub(super) struct DroppedAgent {
     /// The stem of its recordings.
     pub(super) stem: String,
     /// What its recordings call it, where one can be read.
@@ -26,18 +26,18 @@ pub(super) struct Dropped {
 
 /// Agents of the baseline that no agent of now is. `before`: the agents of the baseline's own suites, where they are
 /// known; then a recording that no suite asked for is no agent.
-pub(super) fn dropped(
+pub(super) fn find_dropped(
     baseline: &SidePlace<'_>,
     before: Option<&[AgentTest<'_>]>,
-    (agents, same): (&[AgentTest<'_>], &SameAgents),
+    (agents, same): (&[AgentTest<'_>], &AgentMatches),
     across_models: bool,
-) -> Vec<Dropped> {
-    let declared: BTreeSet<String> = agents.iter().flat_map(stems_of).collect();
-    let names: BTreeSet<&str> = declared.iter().map(|stem| agent_of(stem)).collect();
+) -> Vec<DroppedAgent> {
+    let declared: BTreeSet<String> = agents.iter().flat_map(recording_stems).collect();
+    let names: BTreeSet<&str> = declared.iter().map(|stem| agent_slug(stem)).collect();
     match (baseline, before) {
         (SidePlace::Results(known), _) => {
             let gone = known.iter().filter(|(case, _)| same.is_gone(case));
-            gone.filter_map(|(_, cases)| Dropped::from_results(cases))
+            gone.filter_map(|(_, cases)| DroppedAgent::from_results(cases))
                 .collect()
         }
         (SidePlace::Recordings(folder), Some(before)) => {
@@ -50,7 +50,7 @@ pub(super) fn dropped(
                 }
                 let run = runs.ok().and_then(|runs| runs.into_iter().next());
                 let name = AgentName::new(&agent.agent().name.value, agent.model());
-                Some(Dropped {
+                Some(DroppedAgent {
                     stem: agent.stem(),
                     name: Some(name),
                     suite: Some(display_path(folder.folder, agent.suite().source.path())),
@@ -61,7 +61,7 @@ pub(super) fn dropped(
         }
         (SidePlace::Recordings(folder), None) => {
             let is_dropped = |stem: &str| {
-                let renewed = across_models && names.contains(agent_of(stem));
+                let renewed = across_models && names.contains(agent_slug(stem));
                 !declared.contains(stem) && !renewed
             };
             let stems = folder.stems().iter();
@@ -74,7 +74,7 @@ pub(super) fn dropped(
                         let agent = run.agent_name.as_ref()?;
                         Some(AgentName::new(agent, &run.model))
                     });
-                    Dropped {
+                    DroppedAgent {
                         stem: stem.clone(),
                         name,
                         suite: None,
@@ -87,15 +87,15 @@ pub(super) fn dropped(
 }
 
 /// Which agents of the baseline the agents of now are, by its results, or by its own suites where they are known.
-pub(super) fn same_agents(
+pub(super) fn match_agents(
     baseline: &SidePlace<'_>,
     before: Option<&[AgentTest<'_>]>,
     agents: &[AgentTest<'_>],
     across_models: bool,
-) -> SameAgents {
+) -> AgentMatches {
     let key = |stem: String| {
         if across_models {
-            agent_of(&stem).to_owned()
+            agent_slug(&stem).to_owned()
         } else {
             stem
         }
@@ -117,20 +117,20 @@ pub(super) fn same_agents(
         (SidePlace::Recordings(_), Some(before)) => of_suites(before),
         (SidePlace::Recordings(_), None) => Vec::new(),
     };
-    SameAgents::new(&known, &of_suites(agents))
+    AgentMatches::new(&known, &of_suites(agents))
 }
 
 /// Which agents of the baseline the agents of now are: those of the same case, then those with recordings of the same
 /// name, as a suite may have another name now.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SameAgents {
+pub(super) struct AgentMatches {
     /// The case of then, by that of now.
     of: BTreeMap<String, String>,
     /// The cases of agents that none of now is.
     gone: BTreeSet<String>,
 }
 
-impl SameAgents {
+impl AgentMatches {
     /// Of agents by their own cases and the stems of their recordings.
     fn new(before: &[(String, String)], now: &[(String, String)]) -> Self {
         let cases: BTreeSet<&String> = now.iter().map(|(case, _)| case).collect();
@@ -159,7 +159,7 @@ impl SameAgents {
     }
 
     /// The case that an agent of now had then.
-    pub(super) fn case_of<'a>(&'a self, case: &'a str) -> &'a str {
+    pub(super) fn previous_case<'a>(&'a self, case: &'a str) -> &'a str {
         self.of.get(case).map_or(case, String::as_str)
     }
 
@@ -168,7 +168,7 @@ impl SameAgents {
     }
 }
 
-impl Dropped {
+impl DroppedAgent {
     /// An agent of which results tell.
     fn from_results(cases: &[CaseResult]) -> Option<Self> {
         let agent = cases.iter().find_map(|case| case.agent.as_ref())?;
@@ -186,18 +186,18 @@ impl Dropped {
     }
 }
 
-impl Dropped {
+impl DroppedAgent {
     /// Why an agent that the baseline does not have is this one, under another name or with another model; nothing
     /// where it is not.
-    pub(super) fn is_before(&self, agent: &AgentTest<'_>, baseline: &Side) -> Option<String> {
+    pub(super) fn match_reason(&self, agent: &AgentTest<'_>, baseline: &Side) -> Option<String> {
         let said = agent.agent();
         let name = said.name.value.as_str();
         let known = self.name.as_ref();
         let same_name = known.map_or_else(
             || {
-                stems_of(agent)
+                recording_stems(agent)
                     .iter()
-                    .any(|stem| agent_of(stem) == agent_of(&self.stem))
+                    .any(|stem| agent_slug(stem) == agent_slug(&self.stem))
             },
             |known| known.agent == name,
         );
@@ -222,7 +222,7 @@ impl Dropped {
         Some(format!(
             "the baseline has this prompt under the name `{}`{model}; if both are the same agent, {}",
             escape_line(before).replace('`', "ʼ"),
-            baseline.when_renamed()
+            baseline.renamed_advice()
         ))
     }
 }

@@ -24,27 +24,27 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args as _, FromArgMatches as _};
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_suite::escape;
 use mcptest_trace::evidence::compare::{AgentNames, Comparison, CostKind, ShownAgents, compare};
 use mcptest_trace::record::environment::{provider_secrets, secrets_by_name, variables};
 use mcptest_trace::record::redact::Redactor;
 use mcptest_trace::text::{
-    MarkdownBlock, counted, escape_markdown, escape_markdown_but_code, joined, wrapped,
+    MarkdownBlock, escape_markdown, escape_markdown_but_code, join_blocks, pluralize, wrap,
 };
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::judging::Opened;
-use crate::outcome::{OutcomeAsked, OutcomeSource};
+use crate::judging::OpenPackage;
+use crate::outcome::{OutcomeRequest, OutcomeSource};
 use crate::output::{Output, counted_are};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
-pub(crate) use args::How;
-use pair::{Added, Pairs};
+pub(crate) use args::ComparisonArgs;
+use pair::{OverlappingAgent, Pairs};
 use recordings_folder::PackageLayout;
-pub(crate) use recordings_folder::places;
-use remedy::{MoreRuns, Recorded};
+pub(crate) use recordings_folder::declared_folders;
+use remedy::{MissingRuns, RecordedAgent};
 use side::{Side, SidePlace};
 
 /// Compares two sets of recordings: did your agents get worse, or more expensive?
@@ -65,7 +65,7 @@ pub(crate) struct Compare {
     #[command(flatten)]
     judging: Judging,
     #[command(flatten)]
-    how: How,
+    how: ComparisonArgs,
     /// Also write the results of the working tree into a folder.
     #[arg(long, value_name = "FOLDER", conflicts_with = "accept")]
     save: Option<PathBuf>,
@@ -95,18 +95,18 @@ enum ComparisonFormat {
 
 impl Compare {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::open(&self.judging, output)?;
+        let opened = OpenPackage::open(&self.judging, output)?;
         let writes = self.save.is_some() || self.accept.is_some();
         let sides = self.sides(&opened)?;
         // Two revisions have their own suites.
-        let at_revision = sides.as_ref().is_some_and(Sides::are_judged_at_a_revision);
+        let at_revision = sides.as_ref().is_some_and(Sides::is_revision_judged);
         if writes || !at_revision {
-            opened.must_be_whole(output)?;
+            opened.require_whole(output)?;
         }
         let Some(sides) = sides else {
             return self.accept(&opened, output);
         };
-        let judged = sides.suites(&opened)?;
+        let judged = sides.revision_suites(&opened)?;
         let compared = Compared::new(judged.as_ref().unwrap_or(&opened), sides, &self.how)?;
         self.print(&compared, output)?;
         if let Some(folder) = self.save.as_ref().or(self.accept.as_ref()) {
@@ -142,18 +142,18 @@ impl Compare {
     }
 
     /// What is compared; nothing where there is no baseline.
-    pub(crate) fn sides(&self, opened: &Opened) -> Result<Option<Sides>, Failure> {
+    pub(crate) fn sides(&self, opened: &OpenPackage) -> Result<Option<Sides>, Failure> {
         let baseline = self.baseline.as_deref();
         let read = |baseline| Sides::read(opened, baseline, self.candidate.as_deref());
         baseline.map(read).transpose()
     }
 
-    pub(crate) const fn how(&self) -> &How {
+    pub(crate) const fn how(&self) -> &ComparisonArgs {
         &self.how
     }
 
     /// Saves the results of today, with nothing to compare them with.
-    fn accept(&self, opened: &Opened, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+    fn accept(&self, opened: &OpenPackage, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let folder = self.accept.clone().unwrap_or_default();
         let count = accept::save(opened, &folder, output)?;
         let shown = folder.to_string_lossy();
@@ -199,7 +199,7 @@ pub(crate) struct Sides([Side; 2]);
 impl Sides {
     /// The sides that two words mean, the working tree without the second one.
     pub(crate) fn read(
-        opened: &Opened,
+        opened: &OpenPackage,
         baseline: &str,
         candidate: Option<&str>,
     ) -> Result<Self, Failure> {
@@ -208,16 +208,19 @@ impl Sides {
     }
 
     /// Whether a revision is judged, by its own suites and not by those of a changed work tree.
-    pub(crate) const fn are_judged_at_a_revision(&self) -> bool {
+    pub(crate) const fn is_revision_judged(&self) -> bool {
         matches!(self.0[1], Side::Revision { .. })
     }
 
     /// The package with the suites that judge, where a revision is judged; nothing where the work tree's do.
-    pub(crate) fn suites(&self, opened: &Opened) -> Result<Option<Opened>, Failure> {
+    pub(crate) fn revision_suites(
+        &self,
+        opened: &OpenPackage,
+    ) -> Result<Option<OpenPackage>, Failure> {
         let candidate = &self.0[1];
-        let suites = candidate.suites(opened);
+        let suites = candidate.revision_suites(opened);
         if let Some(suites) = &suites {
-            suites.must_load(&candidate.to_string())?;
+            suites.require_loaded(&candidate.to_string())?;
         }
         Ok(suites)
     }
@@ -238,28 +241,28 @@ pub(crate) struct Compared {
     /// The file of the suite that asked for each agent that no suite asks for now, by their stems, where it is known.
     dropped_suites: BTreeMap<String, Option<String>>,
     /// How agents are recorded, by their stems.
-    recorded: BTreeMap<String, Recorded>,
+    recorded: BTreeMap<String, RecordedAgent>,
     /// Which runs would decide where nothing can be told.
-    more_runs: Vec<MoreRuns>,
+    more_runs: Vec<MissingRuns>,
 }
 
 /// So many characters has a comment on GitHub.
 pub(crate) const GITHUB: usize = 65_536;
 
 /// What a comment says at its end that would have more.
-pub(crate) fn cut() -> String {
+pub(crate) fn truncation_note() -> String {
     format!(
         "The rest is left out, because a comment can have at most 65,536 characters: `{}` and `{}` show all of it.",
-        call("compare"),
-        call("report")
+        command_line("compare"),
+        command_line("report")
     )
 }
 
 /// What to do about a saved result that is gone or cannot be read.
-fn restore() -> String {
+fn restore_advice() -> String {
     format!(
         "take the file back out of your version control, or save the results again: `{}`",
-        call("compare --accept <folder>")
+        command_line("compare --accept <folder>")
     )
 }
 
@@ -271,45 +274,49 @@ pub(crate) fn redactor() -> Result<Redactor, Failure> {
     let secrets = provider_secrets().chain(secrets_by_name(variables()));
     let redactor = Redactor::new(secrets, Vec::new());
     let redactor = redactor.map_err(|error| Failure::new(error.to_string()))?;
-    Ok(redactor.with_shapes().with_named())
+    Ok(redactor.with_shapes().with_secret_keys())
 }
 
 impl Compared {
     /// Compares two sides. `opened`: the suites that judge, as [`Sides::suites`] has them.
-    pub(crate) fn new(opened: &Opened, sides: Sides, how: &How) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        opened: &OpenPackage,
+        sides: Sides,
+        how: &ComparisonArgs,
+    ) -> Result<Self, Failure> {
         let Sides(sides) = sides;
         let options = how.options();
-        let options = options.with_empty_baseline(sides[0].when_empty(&opened.suites.agents()));
+        let options = options.with_empty_baseline(sides[0].empty_baseline(&opened.suites.agents()));
         let mut suites = opened.suites.suites();
         if options.cost == CostKind::Usd && suites.all(|(_, suite)| suite.prices.is_empty()) {
             let unpriced = "no suite has `prices`, so the cost of a run in dollars is not known";
             let help = "add the dollars per million tokens of each model to the suites: `prices: { gpt-5: { prompt: 1.25, completion: 10 } }`";
-            return Err(Failure::new(unpriced).help(help));
+            return Err(Failure::new(unpriced).with_help(help));
         }
         let pairs = Pairs::new(opened, sides.each_ref(), options.cost, how)?;
         let options = options.with_agent_margins(pairs.margins());
         let recorded = pairs.recorded();
         let dropped_suites = pairs.dropped_suites();
         let asked = how.outcome.as_ref();
-        let samples = pairs.samples(asked.map(OutcomeAsked::source), &redactor()?);
+        let samples = pairs.samples(asked.map(OutcomeRequest::source), &redactor()?);
         let commands = recorded.iter();
         let commands = commands.map(|(stem, how)| (stem.clone(), how.commands()));
         let comparison =
             compare(&samples.agents, &options).with_record_commands(commands.collect());
         let called = AgentNames::from_comparison(&comparison);
         let added = samples.added.into_iter();
-        let added = added.map(|Added { agent, all, new }| {
+        let added = added.map(|OverlappingAgent { agent, all, new }| {
             let name = called.quoted(&agent);
             let said = format!(
                 "{name}: {} of its {} are the same as in the baseline; the other {new} are the candidate",
                 all - new,
-                counted(all, "recording")
+                pluralize(all, "recording")
             );
             (agent, said)
         });
         let empty_side = empty_side(&comparison, &sides, &PackageLayout::new(opened));
         Ok(Self {
-            more_runs: remedy::more_runs(&comparison.undecided(), &recorded),
+            more_runs: remedy::missing_runs(&comparison.undecided(), &recorded),
             recorded,
             added: added.collect(),
             empty_side,
@@ -317,7 +324,9 @@ impl Compared {
             comparison,
             sides,
             outcome: samples.outcome,
-            score: asked.and_then(OutcomeAsked::score).map(ToString::to_string),
+            score: asked
+                .and_then(OutcomeRequest::score)
+                .map(ToString::to_string),
         })
     }
 
@@ -342,7 +351,7 @@ impl Compared {
         let [baseline, candidate, outcomes] = self.describe_sides();
         let mut text = format!(
             "{}\n\nbaseline: {baseline}\ncandidate: {candidate}\noutcomes: {outcomes}\n\n{}",
-            wrapped(&self.comparison.headline(), 0),
+            wrap(&self.comparison.headline(), 0),
             self.comparison.body(agents)
         );
         let more_runs: Vec<String> = self.more_runs.iter().map(ToString::to_string).collect();
@@ -353,7 +362,7 @@ impl Compared {
                 ShownAgents::WithFinding => NOTES,
             };
             for note in notes.iter().take(most) {
-                text.push_str(&format!("{}\n", wrapped(note, 2)));
+                text.push_str(&format!("{}\n", wrap(note, 2)));
             }
             let left = notes.len().saturating_sub(most);
             if left > 0 {
@@ -363,42 +372,46 @@ impl Compared {
             }
         }
         let notes = self.empty_side.clone().into_iter();
-        let notes = notes.chain(allow_gone(&self.comparison));
-        text.extend(notes.map(|line| wrapped(&line, 2) + "\n"));
+        let notes = notes.chain(removal_advice(&self.comparison));
+        text.extend(notes.map(|line| wrap(&line, 2) + "\n"));
         text
     }
 
     /// The comparison as Markdown for a comment on a pull request.
     fn markdown(&self) -> String {
-        joined(&self.markdown_of(|_| true), GITHUB, &cut())
+        join_blocks(
+            &self.filtered_markdown(|_| true),
+            GITHUB,
+            &truncation_note(),
+        )
     }
 
     /// The agents of a suite, by its file, for a pull request, in pieces. `suites`: the files of all suites. What no
     /// suite asks for any more stands with the suite that asked for it; where that is gone too or not known, it is told
     /// with the first suite, and is none of its agents.
-    pub(crate) fn markdown_of_suite(&self, suite: &str, suites: &[&str]) -> Vec<MarkdownBlock> {
+    pub(crate) fn suite_markdown(&self, suite: &str, suites: &[&str]) -> Vec<MarkdownBlock> {
         let of_dropped = |agent: &str| match self.dropped_suites.get(agent).map(Option::as_deref) {
             Some(Some(file)) => suites.contains(&file).then_some(file),
             // Where there is one suite, it is this one.
             Some(None) if suites.len() == 1 => Some(suite),
             _ => None,
         };
-        let mut blocks = self.markdown_of(|agent| match self.recorded.get(agent) {
+        let mut blocks = self.filtered_markdown(|agent| match self.recorded.get(agent) {
             Some(recorded) => recorded.suite == suite,
             None => of_dropped(agent) == Some(suite),
         });
         if suites.first() == Some(&suite) {
             let homeless = |agent: &&String| of_dropped(agent).is_none();
             let agents: Vec<&String> = self.comparison.dropped.iter().filter(homeless).collect();
-            let told = self.without_suite(&agents).into_iter();
+            let told = self.gone_suites_notes(&agents).into_iter();
             let told = told.map(|line| escape_markdown_but_code(&line));
-            blocks.extend(told.map(|line| MarkdownBlock::whole(format!("\n{line}\n"))));
+            blocks.extend(told.map(|line| MarkdownBlock::new(format!("\n{line}\n"))));
         }
         blocks
     }
 
     /// That agents are gone with the suites that asked for them, a line for each suite.
-    fn without_suite(&self, agents: &[&String]) -> Vec<String> {
+    fn gone_suites_notes(&self, agents: &[&String]) -> Vec<String> {
         let names = AgentNames::from_comparison(&self.comparison);
         let mut suites: BTreeMap<Option<&String>, Vec<String>> = BTreeMap::new();
         for agent in agents {
@@ -408,21 +421,24 @@ impl Compared {
         let told = suites.into_iter().map(|(suite, agents)| {
             let agents = agents.join(", ");
             match suite {
-                Some(file) => format!("gone with the suite {}: {agents}", remedy::quoted(file)),
+                Some(file) => format!(
+                    "gone with the suite {}: {agents}",
+                    remedy::inline_code(file)
+                ),
                 None => format!("gone, and of no suite that is known: {agents}"),
             }
         });
         let mut told: Vec<String> = told.collect();
         if !told.is_empty() {
-            told.extend(allow_gone(&self.comparison));
+            told.extend(removal_advice(&self.comparison));
         }
         told
     }
 
-    fn markdown_of(&self, keep: impl Fn(&str) -> bool) -> Vec<MarkdownBlock> {
+    fn filtered_markdown(&self, keep: impl Fn(&str) -> bool) -> Vec<MarkdownBlock> {
         let part = self.comparison.filter_agents(&keep);
         let mut blocks = part.markdown_blocks();
-        let paragraph = |text: String| MarkdownBlock::whole(format!("\n{text}\n"));
+        let paragraph = |text: String| MarkdownBlock::new(format!("\n{text}\n"));
         let wanted = |agents: &[String]| agents.iter().any(|agent| keep(agent));
         let more_runs = self.more_runs.iter().filter(|more| wanted(more.agents()));
         let more_runs = more_runs.map(|more| escape_markdown_but_code(&more.to_string()));
@@ -432,7 +448,7 @@ impl Compared {
         let added = added.map(|(_, said)| said.clone());
         let notes = added
             .chain(self.empty_side.clone())
-            .chain(allow_gone(&part));
+            .chain(removal_advice(&part));
         blocks.extend(notes.map(|line| paragraph(escape_markdown_but_code(&line))));
         let [baseline, candidate, outcomes] =
             self.describe_sides().map(|said| escape_markdown(&said));
@@ -445,7 +461,7 @@ impl Compared {
     /// What stands below the table of a page.
     pub(crate) fn notes(&self) -> Vec<String> {
         let empty = self.empty_side.clone().into_iter();
-        let empty = empty.chain(allow_gone(&self.comparison));
+        let empty = empty.chain(removal_advice(&self.comparison));
         let more_runs = self.more_runs.iter().map(ToString::to_string);
         let own = empty
             .chain(self.added.iter().map(|(_, said)| said.clone()))
@@ -470,7 +486,7 @@ impl Compared {
 }
 
 /// How agents are removed on purpose, where some of the baseline are gone and nobody said that it is.
-fn allow_gone(comparison: &Comparison) -> Option<String> {
+fn removal_advice(comparison: &Comparison) -> Option<String> {
     let asks = !comparison.dropped.is_empty() && !comparison.options.allow_gone;
     asks.then(|| {
         "no suite asks for some agents of the baseline; if this is on purpose, say `--allow-gone`"
@@ -495,7 +511,7 @@ fn empty_side(
     let few = looked_for.iter().take(3).map(|stem| format!("`{stem}`"));
     let few = few.collect::<Vec<_>>().join(", ");
     let renewed = match side.place(package, other) {
-        SidePlace::Recordings(folder) => folder.has_another_model(looked_for),
+        SidePlace::Recordings(folder) => folder.has_other_model(looked_for),
         SidePlace::Results(_) => false,
     };
     let renewed = if renewed {

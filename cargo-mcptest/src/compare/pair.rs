@@ -8,21 +8,21 @@ use mcptest_suite::quoted_list;
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, Sides};
 use mcptest_trace::record::redact::Redactor;
 
-use super::args::How;
-use super::dropped::{Dropped, SameAgents, dropped, same_agents};
+use super::args::ComparisonArgs;
+use super::dropped::{AgentMatches, DroppedAgent, find_dropped, match_agents};
 use super::recordings_folder::PackageLayout;
-use super::remedy::Recorded;
-use super::restore;
+use super::remedy::RecordedAgent;
+use super::restore_advice;
 use super::side::{Side, SidePlace, display_path};
-use super::unattributed::Elsewhere;
+use super::unattributed::UnattributedRecordings;
 use crate::failure::Failure;
-use crate::judging::{Opened, in_parallel};
-use crate::outcome::{OutcomeAsked, OutcomeSource, ScoreOutcome};
+use crate::judging::{OpenPackage, in_parallel};
+use crate::outcome::{OutcomeRequest, OutcomeSource, ScoreOutcome};
 
 /// The agents of both sides.
 pub(super) struct Pairs {
     agents: Vec<Pair>,
-    dropped: Vec<Dropped>,
+    dropped: Vec<DroppedAgent>,
 }
 
 struct Pair {
@@ -40,7 +40,7 @@ struct Pair {
     /// The least drop that counts of it, where the suite says so.
     margin: Option<f64>,
     /// How it is recorded.
-    recorded: Recorded,
+    recorded: RecordedAgent,
     /// What of the baseline it was before, where the baseline has no run of it.
     was: Vec<String>,
     /// Why it has no recording now, where it has some of another model.
@@ -53,12 +53,12 @@ pub(super) struct Samples {
     /// What says whether a run passed; nothing where that is not the same of all agents.
     pub(super) outcome: Option<OutcomeSource>,
     /// Of which agents there are more runs than before.
-    pub(super) added: Vec<Added>,
+    pub(super) added: Vec<OverlappingAgent>,
 }
 
 /// An agent of whose runs some are those of the baseline.
 #[derive(Debug, Clone)]
-pub(super) struct Added {
+pub(super) struct OverlappingAgent {
     /// The stem of its recordings.
     pub(super) agent: String,
     /// All its runs, and those that the baseline has not.
@@ -68,10 +68,10 @@ pub(super) struct Added {
 
 impl Pairs {
     pub(super) fn new(
-        opened: &Opened,
+        opened: &OpenPackage,
         [baseline, candidate]: [&Side; 2],
         cost: CostKind,
-        how: &How,
+        how: &ComparisonArgs,
     ) -> Result<Self, Failure> {
         let across_models = how.across_models;
         let agents = opened.suites.agents();
@@ -84,12 +84,12 @@ impl Pairs {
             baseline.place(package, candidate),
             candidate.place(package, baseline),
         ];
-        let asked_before = baseline.suites(opened);
+        let asked_before = baseline.revision_suites(opened);
         let asked_before = asked_before.as_ref().map(|before| before.suites.agents());
         // A package that had no suite there may have had recordings: then nobody knows who asked for them.
         let asked_before = asked_before.filter(|before| !before.is_empty());
-        let same = same_agents(&places[0], asked_before.as_deref(), &agents, across_models);
-        let dropped = dropped(
+        let same = match_agents(&places[0], asked_before.as_deref(), &agents, across_models);
+        let dropped = find_dropped(
             &places[0],
             asked_before.as_deref(),
             (&agents, &same),
@@ -98,11 +98,11 @@ impl Pairs {
         let elsewhere = match &places[0] {
             // Nobody knows which suites asked for them.
             SidePlace::Recordings(folder) if asked_before.is_none() => {
-                Some(Elsewhere::new(folder, &agents))
+                Some(UnattributedRecordings::new(folder, &agents))
             }
             _ => None,
         };
-        let reading = Reading {
+        let reading = SideReader {
             sides: [baseline, candidate],
             places: &places,
             before: asked_before.as_deref().unwrap_or_default(),
@@ -119,7 +119,7 @@ impl Pairs {
             };
             let ([baseline, candidate], problems) = reading.sides(agent)?;
             let was = dropped.iter().filter(|_| baseline.is_empty());
-            let was = was.filter_map(|dropped| dropped.is_before(agent, reading.sides[0]));
+            let was = was.filter_map(|dropped| dropped.match_reason(agent, reading.sides[0]));
             let was = was.collect();
             let is_gone = candidate.is_empty();
             let gone_because = is_gone.then(|| other_model_reason(agent, &places[1]));
@@ -133,7 +133,7 @@ impl Pairs {
                 was,
                 gone_because: gone_because.flatten(),
                 refused,
-                recorded: Recorded {
+                recorded: RecordedAgent {
                     suite: display_path(&opened.package.folder, agent.suite().source.path()),
                     suite_name: agent.suite_name().to_owned(),
                     case: agent.case().to_owned(),
@@ -148,11 +148,13 @@ impl Pairs {
         };
         let pairs: Result<Vec<Pair>, Failure> = in_parallel(&agents, pair).into_iter().collect();
         let pairs = pairs?;
-        let renamed = |it: &Dropped| {
+        let renamed = |it: &DroppedAgent| {
             let mut agents = agents.iter().zip(&pairs);
             agents.any(|(agent, pair)| {
                 let is_told = !how.allow_gone || pair.candidate.is_empty();
-                is_told && !pair.was.is_empty() && it.is_before(agent, reading.sides[0]).is_some()
+                is_told
+                    && !pair.was.is_empty()
+                    && it.match_reason(agent, reading.sides[0]).is_some()
             })
         };
         let (_, dropped) = dropped.into_iter().partition(renamed);
@@ -180,7 +182,7 @@ impl Pairs {
     }
 
     /// How agents are recorded, by their stems.
-    pub(super) fn recorded(&self) -> BTreeMap<String, Recorded> {
+    pub(super) fn recorded(&self) -> BTreeMap<String, RecordedAgent> {
         let agents = self.agents.iter();
         agents
             .map(|pair| (pair.stem.clone(), pair.recorded.clone()))
@@ -204,7 +206,7 @@ impl Pairs {
             .unwrap_or(asked.unwrap_or(OutcomeSource::Recorded));
         let outcome = all.all(|outcome| outcome == first).then_some(first);
         let dropped = self.dropped.into_iter();
-        let dropped = dropped.map(|Dropped { stem, name, .. }| {
+        let dropped = dropped.map(|DroppedAgent { stem, name, .. }| {
             let samples = AgentSamples::new(stem, Sides::Dropped);
             match name {
                 Some(name) => samples.with_name(name),
@@ -225,7 +227,7 @@ impl Pairs {
                 && new < all
             {
                 let agent = samples.agent.clone();
-                added.push(Added { agent, all, new });
+                added.push(OverlappingAgent { agent, all, new });
             }
             samples
         });
@@ -265,7 +267,7 @@ impl Pair {
         };
         let [baseline, candidate] = sides;
         // Recordings are without secrets, but for those that were written by hand; a comment is public.
-        let samples = baseline.against_without_secrets(candidate, self.stem, redactor);
+        let samples = baseline.redacted_samples_against(candidate, self.stem, redactor);
         let mut samples = samples.with_name(self.name);
         if !self.was.is_empty() && !self.allows_gone {
             samples.sides = Sides::NotComparable {
@@ -299,19 +301,19 @@ fn forget_outcomes(sides: &mut Sides) {
 }
 
 /// What is needed to read the runs of agents on both sides.
-struct Reading<'a> {
+struct SideReader<'a> {
     sides: [&'a Side; 2],
     places: &'a [SidePlace<'a>; 2],
     /// The agents of the baseline's own suites, where they are known.
     before: &'a [AgentTest<'a>],
     /// Recordings of the baseline where no suite of today looks for them.
-    elsewhere: Option<&'a Elsewhere<'a>>,
-    same: &'a SameAgents,
+    elsewhere: Option<&'a UnattributedRecordings<'a>>,
+    same: &'a AgentMatches,
     cost: CostKind,
-    how: &'a How,
+    how: &'a ComparisonArgs,
 }
 
-impl Reading<'_> {
+impl SideReader<'_> {
     /// The runs of an agent before and now, and why those of a side cannot be read.
     fn sides(&self, agent: &AgentTest<'_>) -> Result<([SideRuns; 2], Vec<String>), Failure> {
         let mut problems = Vec::new();
@@ -323,11 +325,11 @@ impl Reading<'_> {
                 Ok(SideRuns::none())
             }
         };
-        let then = self.same.case_of(agent.case());
+        let then = self.same.previous_case(agent.case());
         let [before, now] = self.places;
         let mut runs_before = kept(self.runs(agent, (self.sides[0], before, then)))?;
         if runs_before.is_empty() {
-            runs_before = kept(self.runs_of_another_suite(agent, then))?;
+            runs_before = kept(self.renamed_suite_runs(agent, then))?;
         }
         let runs_now = kept(self.runs(agent, (self.sides[1], now, agent.case())))?;
         Ok(([runs_before, runs_now], problems))
@@ -339,15 +341,15 @@ impl Reading<'_> {
         side: (&Side, &SidePlace<'_>, &str),
     ) -> Result<SideRuns, RunsProblem> {
         let is_baseline = std::ptr::eq(side.0, self.sides[0]);
-        runs(agent, side, is_baseline, self)
+        load_runs(agent, side, is_baseline, self)
     }
 
     fn score(&self) -> Option<&ScoreOutcome> {
-        self.how.outcome.as_ref().and_then(OutcomeAsked::score)
+        self.how.outcome.as_ref().and_then(OutcomeRequest::score)
     }
 
     /// The runs before of an agent whose suite had another name, and so had the folder of its recordings.
-    fn runs_of_another_suite(
+    fn renamed_suite_runs(
         &self,
         agent: &AgentTest<'_>,
         then: &str,
@@ -360,16 +362,21 @@ impl Reading<'_> {
         let read = if let Some(before) = before {
             before.runs_in(folder.folder).map(Option::unwrap_or_default)
         } else {
-            let files = self.elsewhere.map(|elsewhere| elsewhere.files_of(agent));
+            let files = self.elsewhere.map(|elsewhere| elsewhere.files_for(agent));
             let files = files.transpose().map_err(RunsProblem::Recordings)?;
             match files {
                 None | Some([]) => return Ok(SideRuns::none()),
                 Some(files) => folder.read(files),
             }
         };
-        let read = read.map_err(|why| unreadable(self.sides[0], true, &why))?;
-        let read = scored(read, self.score());
-        Ok(SideRuns::recorded(agent, &read, folder.folder, self.cost))
+        let read = read.map_err(|why| unreadable_problem(self.sides[0], true, &why))?;
+        let read = apply_score(read, self.score());
+        Ok(SideRuns::from_recordings(
+            agent,
+            &read,
+            folder.folder,
+            self.cost,
+        ))
     }
 }
 
@@ -388,11 +395,11 @@ impl From<Failure> for RunsProblem {
 }
 
 /// Why recordings cannot be read, and what to do.
-fn unreadable(side: &Side, is_baseline: bool, why: &str) -> RunsProblem {
+fn unreadable_problem(side: &Side, is_baseline: bool, why: &str) -> RunsProblem {
     let mut lines = vec![format!("its recordings cannot be read: {side}")];
     let told = why.lines().filter(|line| !line.trim().is_empty());
     lines.extend(told.take(UNREADABLE_LINES).map(str::to_owned));
-    lines.push(side.when_unreadable(is_baseline).to_owned());
+    lines.push(side.unreadable_advice(is_baseline).to_owned());
     RunsProblem::Recordings(lines)
 }
 
@@ -400,11 +407,11 @@ fn unreadable(side: &Side, is_baseline: bool, why: &str) -> RunsProblem {
 const UNREADABLE_LINES: usize = 8;
 
 /// The runs of an agent on a side.
-fn runs(
+fn load_runs(
     agent: &AgentTest<'_>,
     (side, place, case): (&Side, &SidePlace<'_>, &str),
     is_baseline: bool,
-    reading: &Reading<'_>,
+    reading: &SideReader<'_>,
 ) -> Result<SideRuns, RunsProblem> {
     let (cost, across_models) = (reading.cost, reading.how.across_models);
     let score = reading.score();
@@ -413,7 +420,7 @@ fn runs(
             let no_scores =
                 format!("{side} have no scores, because saved results do not contain scores");
             return Err(Failure::new(no_scores)
-                .help("compare recordings instead: name a folder or a git revision that has recordings")
+                .with_help("compare recordings instead: name a folder or a git revision that has recordings")
                 .into());
         }
         SidePlace::Results(results) => {
@@ -421,7 +428,7 @@ fn runs(
             // Other results of it are there: it is no new agent.
             if !cases.is_empty() && !cases.iter().any(|result| result.case == case) {
                 let why = format!("the result of `{case}` is missing: {side}");
-                return Err(RunsProblem::Recordings(vec![why, restore()]));
+                return Err(RunsProblem::Recordings(vec![why, restore_advice()]));
             }
             SideRuns::from_renamed_results(agent, case, cases, cost)
         }
@@ -432,7 +439,7 @@ fn runs(
                 && score.is_none()
                 && let Ok(runs) = agent.runs() =>
         {
-            SideRuns::recorded(agent, runs, folder.folder, cost)
+            SideRuns::from_recordings(agent, runs, folder.folder, cost)
         }
         SidePlace::Recordings(folder) => {
             let runs = if across_models {
@@ -440,10 +447,10 @@ fn runs(
             } else {
                 agent
                     .runs_in(folder.folder)
-                    .map_err(|why| unreadable(side, is_baseline, &why))?
+                    .map_err(|why| unreadable_problem(side, is_baseline, &why))?
             };
-            let runs = scored(runs.unwrap_or_default(), score);
-            SideRuns::recorded(agent, &runs, folder.folder, cost)
+            let runs = apply_score(runs.unwrap_or_default(), score);
+            SideRuns::from_recordings(agent, &runs, folder.folder, cost)
         }
     };
     Ok(if across_models {
@@ -466,7 +473,7 @@ fn other_model_reason(agent: &AgentTest<'_>, place: &SidePlace<'_>) -> Option<St
 }
 
 /// Runs whose outcome a score says, where one is asked.
-fn scored(mut runs: Vec<Run>, score: Option<&ScoreOutcome>) -> Vec<Run> {
+fn apply_score(mut runs: Vec<Run>, score: Option<&ScoreOutcome>) -> Vec<Run> {
     for run in runs.iter_mut().filter(|_| score.is_some()) {
         let mut outcome = run.outcome.unwrap_or_default();
         outcome.passed = score.and_then(|score| score.outcome_of(run));

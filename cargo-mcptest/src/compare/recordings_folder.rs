@@ -9,8 +9,8 @@ use mcptest::trace::{Run, read_runs};
 use mcptest_suite::{cassette_slug, portable_path, quoted_list};
 
 use crate::failure::Failure;
-use crate::files::{before_pattern, files};
-use crate::judging::Opened;
+use crate::files::{find_files, literal_prefix};
+use crate::judging::OpenPackage;
 
 /// A folder of recordings without what is in it and belongs to others.
 #[derive(Debug, Clone)]
@@ -38,14 +38,14 @@ pub(super) struct PackageLayout {
 }
 
 impl PackageLayout {
-    pub(super) fn new(opened: &Opened) -> Self {
+    pub(super) fn new(opened: &OpenPackage) -> Self {
         let roots = opened.package.roots.iter().cloned();
         let plain = |place: PathBuf| -> PathBuf {
             let parts = place.components();
             parts.filter(|part| *part != Component::CurDir).collect()
         };
         let all = roots
-            .chain(places(opened))
+            .chain(declared_folders(opened))
             .chain([PathBuf::from("cassettes")]);
         Self {
             folder: opened.package.folder.clone(),
@@ -84,7 +84,7 @@ impl<'a> RecordingsFolder<'a> {
     fn list(&self) -> BTreeMap<String, Vec<PathBuf>> {
         let mut stems: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         let mut packages = BTreeMap::new();
-        for path in files(self.folder, &["json", "jsonl"], &["target", "src"]) {
+        for path in find_files(self.folder, &["json", "jsonl"], &["target", "src"]) {
             let own = path.file_stem();
             let above = path.parent().and_then(Path::file_name);
             // A stem is an agent and a model.
@@ -93,7 +93,7 @@ impl<'a> RecordingsFolder<'a> {
                 name.contains("__").then(|| name.into_owned())
             });
             if let Some(stem) = stem
-                && !self.is_of_others(&path, &mut packages)
+                && !self.belongs_to_others(&path, &mut packages)
             {
                 stems.entry(stem).or_default().push(path);
             }
@@ -107,7 +107,7 @@ impl<'a> RecordingsFolder<'a> {
 
     /// The recordings that no agent's runs are read from, by their stems: each with the folders that they lie in, and
     /// their files there.
-    pub(super) fn unread(&self, agents: &[AgentTest<'_>]) -> BTreeMap<String, UnreadPlaces> {
+    pub(super) fn unread_stems(&self, agents: &[AgentTest<'_>]) -> BTreeMap<String, UnreadPlaces> {
         let read = agents.iter().flat_map(|agent| agent.files_in(self.folder));
         let read: BTreeSet<PathBuf> = read.collect();
         let mut unread: BTreeMap<String, UnreadPlaces> = BTreeMap::new();
@@ -126,7 +126,7 @@ impl<'a> RecordingsFolder<'a> {
 
     /// Whether a file is of the other side, or of a package that is nested in this one. What is known of folders
     /// is kept.
-    fn is_of_others(&self, path: &Path, packages: &mut BTreeMap<PathBuf, bool>) -> bool {
+    fn belongs_to_others(&self, path: &Path, packages: &mut BTreeMap<PathBuf, bool>) -> bool {
         let below = path.strip_prefix(self.folder).unwrap_or(path);
         if !self.package.has(below) {
             return true;
@@ -155,9 +155,13 @@ impl<'a> RecordingsFolder<'a> {
     }
 
     /// Whether there are recordings of agents, told by their stems, by another model.
-    pub(super) fn has_another_model(&self, agents: &[String]) -> bool {
+    pub(super) fn has_other_model(&self, agents: &[String]) -> bool {
         let stems = self.stems();
-        let wanted = |stem: &String| agents.iter().any(|agent| agent_of(agent) == agent_of(stem));
+        let wanted = |stem: &String| {
+            agents
+                .iter()
+                .any(|agent| agent_slug(agent) == agent_slug(stem))
+        };
         stems.keys().any(wanted)
     }
 
@@ -170,7 +174,7 @@ impl<'a> RecordingsFolder<'a> {
             .collect();
         let name = cassette_slug(&agent.agent().name.value);
         let stems = self.stems_with_prefix(&name);
-        let others = stems.filter(|(stem, _)| agent_of(stem) == name && !asked.contains(*stem));
+        let others = stems.filter(|(stem, _)| agent_slug(stem) == name && !asked.contains(*stem));
         others
             .map(|(stem, files)| {
                 let runs = self.read(files.get(..1).unwrap_or_default());
@@ -198,7 +202,7 @@ impl<'a> RecordingsFolder<'a> {
             let several = quoted_list(found.iter().map(|(stem, _)| stem.as_str()));
             return Err(
                 failed(format!("there are recordings of several models: {several}"))
-                    .help("name a folder with the recordings of one model"),
+                    .with_help("name a folder with the recordings of one model"),
             );
         }
         let Some((_, files)) = found.first() else {
@@ -230,7 +234,7 @@ impl<'a> RecordingsFolder<'a> {
 }
 
 /// Where agents say themselves that their recordings are, from the package's folder.
-pub(crate) fn places(opened: &Opened) -> Vec<PathBuf> {
+pub(crate) fn declared_folders(opened: &OpenPackage) -> Vec<PathBuf> {
     let folder = &opened.package.folder;
     let suites = opened.suites.suites();
     let own = suites.flat_map(|(_, suite)| {
@@ -245,14 +249,14 @@ pub(crate) fn places(opened: &Opened) -> Vec<PathBuf> {
             .iter()
             .filter_map(|agent| agent.cassette.as_ref());
         cassettes
-            .map(move |cassette| beside.join(before_pattern(&cassette.value)))
+            .map(move |cassette| beside.join(literal_prefix(&cassette.value)))
             .collect::<Vec<_>>()
     });
     own.collect()
 }
 
 /// The agent of a stem, before which its suite may stand.
-pub(super) fn agent_of(stem: &str) -> &str {
+pub(super) fn agent_slug(stem: &str) -> &str {
     let own = stem.rsplit('/').next().unwrap_or(stem);
     own.split("__").next().unwrap_or_default()
 }

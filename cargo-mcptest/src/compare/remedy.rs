@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_suite::escape_line;
 use mcptest_trace::evidence::compare::{RecordCommands, Undecided};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// So many agents are named.
 const NAMED: usize = 2;
 
 /// How an agent is recorded.
 #[derive(Debug, Clone)]
-pub(super) struct Recorded {
+pub(super) struct RecordedAgent {
     /// The file of its suite, as it is shown.
     pub(super) suite: String,
     /// What the cases of the suite begin with.
@@ -24,24 +24,24 @@ pub(super) struct Recorded {
     pub(super) runs: [usize; 2],
 }
 
-impl Recorded {
+impl RecordedAgent {
     /// What records missing runs of the agent, and of all agents of its suite.
     pub(super) fn commands(&self) -> RecordCommands {
         let suite = format!("{}::", self.suite_name);
-        RecordCommands::new(command(&self.case), command(&suite))
+        RecordCommands::new(record_command(&self.case), record_command(&suite))
     }
 }
 
 /// What records the missing runs of the agents that a filter finds.
-fn command(filter: &str) -> String {
+fn record_command(filter: &str) -> String {
     let filter = escape_line(filter).replace('`', "ʼ");
-    call(&format!("record {filter}"))
+    command_line(&format!("record {filter}"))
 }
 
 /// Runs that would decide on agents of one suite, and how they are recorded.
 #[derive(Debug, Clone)]
-pub(super) struct MoreRuns {
-    recorded: Recorded,
+pub(super) struct MissingRuns {
+    recorded: RecordedAgent,
     needed: u64,
     more: [u64; 2],
     certain: bool,
@@ -52,7 +52,7 @@ pub(super) struct MoreRuns {
     cases: Vec<String>,
 }
 
-impl MoreRuns {
+impl MissingRuns {
     /// The stems of the agents.
     pub(super) fn agents(&self) -> &[String] {
         &self.agents
@@ -60,17 +60,17 @@ impl MoreRuns {
 }
 
 /// What would decide on those of which nothing can be told, agents of one suite that need the same together.
-pub(super) fn more_runs(
+pub(super) fn missing_runs(
     undecided: &[Undecided],
-    recorded: &BTreeMap<String, Recorded>,
-) -> Vec<MoreRuns> {
-    let mut found: BTreeMap<_, MoreRuns> = BTreeMap::new();
+    recorded: &BTreeMap<String, RecordedAgent>,
+) -> Vec<MissingRuns> {
+    let mut found: BTreeMap<_, MissingRuns> = BTreeMap::new();
     for agent in undecided {
         let Some(how) = recorded.get(&agent.agent) else {
             continue;
         };
         let key = (&how.suite, agent.needed, agent.more, how.runs, agent.fell);
-        let entry = found.entry(key).or_insert_with(|| MoreRuns {
+        let entry = found.entry(key).or_insert_with(|| MissingRuns {
             recorded: how.clone(),
             needed: agent.needed,
             more: agent.more,
@@ -86,7 +86,7 @@ pub(super) fn more_runs(
     found.into_values().collect()
 }
 
-impl fmt::Display for MoreRuns {
+impl fmt::Display for MissingRuns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             recorded,
@@ -95,7 +95,7 @@ impl fmt::Display for MoreRuns {
             ..
         } = self;
         let first = self.cases.iter().take(NAMED);
-        let mut names: Vec<String> = first.map(|case| quoted(case)).collect();
+        let mut names: Vec<String> = first.map(|case| inline_code(case)).collect();
         if self.cases.len() > NAMED {
             names.push(format!("{} more", self.cases.len() - NAMED));
         }
@@ -109,14 +109,14 @@ impl fmt::Display for MoreRuns {
             f,
             "{}: {about}{} on each side {what}",
             names.join(", "),
-            counted(usize::try_from(*needed).unwrap_or(usize::MAX), "run")
+            pluralize(usize::try_from(*needed).unwrap_or(usize::MAX), "run")
         )?;
         let filter = match &self.cases[..] {
             [one] => one.clone(),
             _ => format!("{}::", recorded.suite_name),
         };
         let runs = recorded.runs[1] as u64 + now;
-        let command = command(&filter);
+        let command = record_command(&filter);
         let suite = escape_line(&recorded.suite);
         match (before, now) {
             (0, _) => write!(
@@ -136,6 +136,6 @@ impl fmt::Display for MoreRuns {
 }
 
 /// A name from outside, as code.
-pub(super) fn quoted(name: &str) -> String {
+pub(super) fn inline_code(name: &str) -> String {
     format!("`{}`", escape_line(name).replace('`', "ʼ"))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest::judge::{self, AgentTest};
 use mcptest::result::CaseResult;
 use mcptest::result::folder::Results;
@@ -12,12 +12,12 @@ use mcptest_suite::portable_path;
 use mcptest_trace::evidence::compare::EmptyBaseline;
 use serde_json::{Value, json};
 
-use super::recordings_folder::{PackageLayout, RecordingsFolder, places};
-use super::restore;
+use super::recordings_folder::{PackageLayout, RecordingsFolder, declared_folders};
+use super::restore_advice;
 use crate::failure::Failure;
-use crate::files::{files, stems_of};
+use crate::files::{find_files, recording_stems};
 use crate::git::Revision;
-use crate::judging::{Opened, may_be_of};
+use crate::judging::{OpenPackage, may_belong_to};
 use crate::output::counted_are;
 
 /// A side of a comparison.
@@ -49,7 +49,7 @@ pub(super) enum SidePlace<'a> {
 
 impl Side {
     /// The side that a word means; without one, what is recorded in the package now.
-    pub(super) fn read(opened: &Opened, named: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn read(opened: &OpenPackage, named: Option<&str>) -> Result<Self, Failure> {
         let package = &opened.package;
         let Some(named) = named else {
             return Ok(Self::Here(package.folder.clone()));
@@ -57,27 +57,27 @@ impl Side {
         let folder = Path::new(named);
         if folder.is_file() {
             return Err(Failure::new(format!("`{named}` is a file"))
-                .help("name the folder that holds `cassettes/`, the recordings or the results, or a git revision"));
+                .with_help("name the folder that holds `cassettes/`, the recordings or the results, or a git revision"));
         }
         if folder.is_dir() {
             let folder = std::path::absolute(folder)?;
             let shown = portable_path(Path::new(named));
             return if has_results(&folder) {
-                Self::results(opened, &folder, shown)
+                Self::open_results(opened, &folder, shown)
             } else {
                 Ok(Self::Folder { shown, folder })
             };
         }
         if named.starts_with(['.', '/']) {
             return Err(
-                Failure::new(format!("there is no folder `{named}`")).help(format!(
+                Failure::new(format!("there is no folder `{named}`")).with_help(format!(
                     "`{}` saves the results of today there as a baseline",
-                    call("compare --accept <folder>")
+                    command_line("compare --accept <folder>")
                 )),
             );
         }
-        let mut kept = places(opened);
-        kept.extend(baselines(opened));
+        let mut kept = declared_folders(opened);
+        kept.extend(baseline_folders(opened));
         let revision = Revision::read(&package.folder, named, &kept, &package.roots)?;
         Ok(Self::Revision {
             named: named.to_owned(),
@@ -85,16 +85,17 @@ impl Side {
         })
     }
 
-    fn results(opened: &Opened, folder: &Path, shown: String) -> Result<Self, Failure> {
+    fn open_results(opened: &OpenPackage, folder: &Path, shown: String) -> Result<Self, Failure> {
         let mut results = Results::read(folder)
             .map_err(|error| Failure::new(format!("the results cannot be read: {error}")))?;
         let package = &opened.package.name;
         results.cases.retain(|case| case.package == *package);
         // What an agent's result would say, nobody knows: without it the agent would be a new one.
-        let is_own = |(file, _): &&(String, String)| may_be_of(package, file);
+        let is_own = |(file, _): &&(String, String)| may_belong_to(package, file);
         if let Some((file, why)) = results.unreadable.iter().find(is_own) {
             return Err(
-                Failure::new(format!("a result cannot be read: {file}: {why}")).help(restore()),
+                Failure::new(format!("a result cannot be read: {file}: {why}"))
+                    .with_help(restore_advice()),
             );
         }
         if results.cases.is_empty() {
@@ -117,24 +118,24 @@ impl Side {
     }
 
     /// The package as it was there, where its suites are known too: those of a revision.
-    pub(super) fn suites(&self, opened: &Opened) -> Option<Opened> {
+    pub(super) fn revision_suites(&self, opened: &OpenPackage) -> Option<OpenPackage> {
         let Self::Revision { revision, .. } = self else {
             return None;
         };
         let package = opened.package.clone().at_revision(&revision.package);
         let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
-        Some(Opened { package, suites })
+        Some(OpenPackage { package, suites })
     }
 
     /// What it comes to as a baseline that has no agent: a revision may be older than the suites, unless it has
     /// recordings of these agents in another place; a folder was named.
-    pub(super) fn when_empty(&self, agents: &[AgentTest<'_>]) -> EmptyBaseline {
+    pub(super) fn empty_baseline(&self, agents: &[AgentTest<'_>]) -> EmptyBaseline {
         match self {
             Self::Folder { .. } | Self::Results { .. } => EmptyBaseline::CannotTell,
             Self::Revision { revision, .. }
                 if agents
                     .iter()
-                    .flat_map(stems_of)
+                    .flat_map(recording_stems)
                     .any(|stem| revision.stems.contains(&stem)) =>
             {
                 EmptyBaseline::CannotTell
@@ -144,7 +145,7 @@ impl Side {
     }
 
     /// What to do where recordings of it cannot be read.
-    pub(super) const fn when_unreadable(&self, is_baseline: bool) -> &'static str {
+    pub(super) const fn unreadable_advice(&self, is_baseline: bool) -> &'static str {
         match self {
             Self::Revision { .. } if is_baseline => {
                 "what a commit has cannot be changed: name a revision as the baseline in which these recordings can be read, or correct them first, and compare with the commit that has them"
@@ -157,7 +158,7 @@ impl Side {
     }
 
     /// What to do where an agent of it has another name now.
-    pub(super) const fn when_renamed(&self) -> &'static str {
+    pub(super) const fn renamed_advice(&self) -> &'static str {
         match self {
             Self::Revision { .. } => {
                 "keep the old name until its runs are compared, or say `--allow-gone`: then it counts as gone and new, and is not compared"
@@ -235,7 +236,7 @@ impl fmt::Display for Side {
 }
 
 /// The folders that suites compare their agents with, from the package's folder.
-fn baselines(opened: &Opened) -> Vec<PathBuf> {
+fn baseline_folders(opened: &OpenPackage) -> Vec<PathBuf> {
     let folder = &opened.package.folder;
     let suites = opened.suites.suites();
     let named = suites.filter_map(|(_, suite)| {
@@ -258,7 +259,7 @@ fn has_results(folder: &Path) -> bool {
         let mut parts = below.iter().map(|part| part.to_string_lossy());
         parts.any(|part| part == "cassettes" || part.contains("__"))
     };
-    let files = files(folder, &["json"], &[]);
+    let files = find_files(folder, &["json"], &[]);
     let (recordings, others): (Vec<_>, Vec<_>) =
         files.into_iter().partition(|file| is_recording(file));
     let mut asked = others.iter().chain(recordings.first());

@@ -9,10 +9,10 @@ use mcptest_suite::quoted_list;
 
 use super::recordings_folder::{RecordingsFolder, UnreadPlaces};
 use super::side::display_path;
-use crate::files::stems_of;
+use crate::files::recording_stems;
 
 /// The recordings of a baseline of which nobody knows which suites asked for them.
-pub(super) struct Elsewhere<'a> {
+pub(super) struct UnattributedRecordings<'a> {
     folder: &'a RecordingsFolder<'a>,
     agents: &'a [AgentTest<'a>],
     found: OnceLock<Found>,
@@ -26,7 +26,7 @@ struct Found {
     without: BTreeMap<String, usize>,
 }
 
-impl<'a> Elsewhere<'a> {
+impl<'a> UnattributedRecordings<'a> {
     pub(super) const fn new(folder: &'a RecordingsFolder<'a>, agents: &'a [AgentTest<'a>]) -> Self {
         Self {
             folder,
@@ -44,7 +44,7 @@ impl<'a> Elsewhere<'a> {
                 }
             }
             Found {
-                places: self.folder.unread(self.agents),
+                places: self.folder.unread_stems(self.agents),
                 without,
             }
         })
@@ -52,9 +52,9 @@ impl<'a> Elsewhere<'a> {
 
     /// The files of an agent that has none where its suite looks for them; lines that say why nobody can tell, where
     /// several agents or several folders may be meant.
-    pub(super) fn files_of(&self, agent: &AgentTest<'_>) -> Result<&[PathBuf], Vec<String>> {
+    pub(super) fn files_for(&self, agent: &AgentTest<'_>) -> Result<&[PathBuf], Vec<String>> {
         let found = self.found();
-        let stems = stems_of(agent);
+        let stems = recording_stems(agent);
         let known = stems.iter().filter_map(|stem| found.places.get(stem));
         let known: Vec<(&PathBuf, &Vec<PathBuf>)> = known.flatten().collect();
         let is_one = found.without.get(&agent.stem()) == Some(&1);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use serde_json::Value;
 
 use super::finding::{BrokenCall, Finding, FindingKind};
@@ -18,7 +18,7 @@ const REDACTED: &str = "[redacted ";
 
 /// The findings about recorded calls.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct CallFindings {
     pub(super) findings: Vec<Finding>,
     /// How many calls were held against a schema, and how many of them it takes.
     pub(super) calls: usize,
@@ -35,8 +35,8 @@ pub(super) struct Held {
 type Broken = BTreeMap<(FindingKind, String), Vec<BrokenCall>>;
 
 /// Holds every call of a tool that the server has against its schema.
-pub(super) fn hold(live: &LiveServer, own: &OwnRecordings) -> Held {
-    let mut held = Held::default();
+pub(super) fn check_calls(live: &LiveServer, own: &OwnRecordings) -> CallFindings {
+    let mut held = CallFindings::default();
     for tool in &live.tools {
         let runs = own.runs.iter();
         let calls = runs.flat_map(|run| run.calls.iter().map(move |call| (run, call)));
@@ -44,8 +44,8 @@ pub(super) fn hold(live: &LiveServer, own: &OwnRecordings) -> Held {
         if calls.is_empty() {
             continue;
         }
-        match compiled(&tool.schema) {
-            Ok(schema) => held.tool(tool, &schema, &calls),
+        match compile_schema(&tool.schema) {
+            Ok(schema) => held.check_tool(tool, &schema, &calls),
             Err(error) => {
                 let why = format!("{error}");
                 held.unusable.insert(tool.name.clone(), why);
@@ -55,8 +55,13 @@ pub(super) fn hold(live: &LiveServer, own: &OwnRecordings) -> Held {
     held
 }
 
-impl Held {
-    fn tool(&mut self, tool: &LiveTool, schema: &Validator, calls: &[(&OwnRun, &RecordedCall)]) {
+impl CallFindings {
+    fn check_tool(
+        &mut self,
+        tool: &LiveTool,
+        schema: &Validator,
+        calls: &[(&OwnRun, &RecordedCall)],
+    ) {
         let mut broken = Broken::new();
         for (run, call) in calls {
             self.calls += 1;
@@ -83,7 +88,7 @@ impl Held {
                 let calls = broken.entry((kind, argument)).or_default();
                 let same = |it: &&mut BrokenCall| it.file == run.file && it.call == call.index;
                 match calls.last_mut().filter(same) {
-                    Some(told) => told.also(reason),
+                    Some(told) => told.add_reason(reason),
                     None => calls.push(BrokenCall {
                         file: run.file.clone(),
                         call: call.index,
@@ -93,7 +98,7 @@ impl Held {
             }
         }
         for ((kind, argument), broken) in broken {
-            let all = counted(calls.len(), "recorded call");
+            let all = pluralize(calls.len(), "recorded call");
             let count = broken.len();
             let text = match kind {
                 FindingKind::Required if count == calls.len() => {
@@ -147,7 +152,7 @@ impl RefusedBefore {
             Self::Arguments
         };
         if let Some(schema) = &form.schema {
-            let Ok(schema) = compiled(schema) else {
+            let Ok(schema) = compile_schema(schema) else {
                 return Self::Arguments(Vec::new());
             };
             return of(schema.iter_errors(args).map(|error| read(&error)).collect());
@@ -206,7 +211,7 @@ fn is_redacted(error: &ValidationError<'_>) -> bool {
 }
 
 /// A schema that asks nothing of the network, and whose patterns take linear time.
-fn compiled(schema: &Value) -> Result<Validator, ValidationError<'static>> {
+fn compile_schema(schema: &Value) -> Result<Validator, ValidationError<'static>> {
     jsonschema::options()
         .offline()
         .should_validate_formats(true)

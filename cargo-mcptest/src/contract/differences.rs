@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::calls::{self, Held};
+use super::calls::{self, CallFindings};
 use super::finding::{BrokenCall, Finding, FindingKind};
-use super::form::{Argument, ToolForm, arguments};
+use super::form::{Argument, ToolForm, parse_schema_arguments};
 use super::owner::{OwnRecordings, OwnRun};
 use super::server::{LiveServer, LiveTool};
 
@@ -17,32 +17,32 @@ use super::server::{LiveServer, LiveTool};
 #[derive(Debug, Default)]
 pub(super) struct Differences {
     pub(super) findings: Vec<Finding>,
-    pub(super) held: Held,
+    pub(super) held: CallFindings,
     pub(super) notes: Vec<String>,
 }
 
 /// A tool as several runs have it.
-struct Recorded<'a> {
+struct RecordedTool<'a> {
     form: &'a ToolForm,
     runs: usize,
 }
 
 /// Holds a server against what is recorded of it.
-pub(super) fn hold(live: &LiveServer, own: &OwnRecordings) -> Differences {
+pub(super) fn compare(live: &LiveServer, own: &OwnRecordings) -> Differences {
     let mut found = Differences {
-        held: calls::hold(live, own),
+        held: calls::check_calls(live, own),
         ..Differences::default()
     };
     found.findings.append(&mut found.held.findings);
-    let offered = offered(&own.runs);
-    let lists = own.runs.iter().filter(|run| lists_own(run)).count();
-    found.removed(live, own, &offered);
+    let offered = offered_tools(&own.runs);
+    let lists = own.runs.iter().filter(|run| lists_own_tools(run)).count();
+    found.add_removed(live, own, &offered);
     for tool in &live.tools {
         match offered.get(tool.name.as_str()) {
             Some(forms) => {
                 let runs = forms.iter().map(|recorded| recorded.runs).sum();
                 for recorded in forms {
-                    found.otherwise(tool, recorded, runs);
+                    found.add_changes(tool, recorded, runs);
                 }
             }
             None if lists > 0 => {
@@ -51,9 +51,9 @@ pub(super) fn hold(live: &LiveServer, own: &OwnRecordings) -> Differences {
             }
             None => {}
         }
-        found.unnamed(tool, own);
+        found.add_undeclared_arguments(tool, own);
     }
-    found.unlisted(own, lists, &offered);
+    found.note_unlisted(own, lists, &offered);
     found.findings.sort_by(|one, other| {
         let key = |finding: &Finding| (!finding.breaks(), finding.tool.clone(), finding.kind);
         key(one).cmp(&key(other))
@@ -61,18 +61,18 @@ pub(super) fn hold(live: &LiveServer, own: &OwnRecordings) -> Differences {
     found
 }
 
-fn lists_own(run: &OwnRun) -> bool {
+fn lists_own_tools(run: &OwnRun) -> bool {
     run.offered.as_ref().is_some_and(|tools| !tools.is_empty())
 }
 
 /// Each tool that was offered, in every form that runs have of it.
-fn offered(runs: &[OwnRun]) -> BTreeMap<&str, Vec<Recorded<'_>>> {
-    let mut offered: BTreeMap<&str, Vec<Recorded<'_>>> = BTreeMap::new();
+fn offered_tools(runs: &[OwnRun]) -> BTreeMap<&str, Vec<RecordedTool<'_>>> {
+    let mut offered: BTreeMap<&str, Vec<RecordedTool<'_>>> = BTreeMap::new();
     for (name, form) in runs.iter().flat_map(|run| run.offered.iter().flatten()) {
         let forms = offered.entry(name).or_default();
         match forms.iter_mut().find(|recorded| recorded.form == form) {
             Some(recorded) => recorded.runs += 1,
-            None => forms.push(Recorded { form, runs: 1 }),
+            None => forms.push(RecordedTool { form, runs: 1 }),
         }
     }
     offered
@@ -80,11 +80,11 @@ fn offered(runs: &[OwnRun]) -> BTreeMap<&str, Vec<Recorded<'_>>> {
 
 impl Differences {
     /// Tools that the server has no more.
-    fn removed(
+    fn add_removed(
         &mut self,
         live: &LiveServer,
         own: &OwnRecordings,
-        offered: &BTreeMap<&str, Vec<Recorded<'_>>>,
+        offered: &BTreeMap<&str, Vec<RecordedTool<'_>>>,
     ) {
         let mut calls: BTreeMap<&str, Vec<BrokenCall>> = BTreeMap::new();
         for name in offered.keys().filter(|name| !live.has(name)) {
@@ -93,7 +93,7 @@ impl Differences {
         let mut never = 0;
         for run in &own.runs {
             for call in run.calls.iter().filter(|call| !live.has(&call.tool)) {
-                let listed = run.offered.as_ref().filter(|_| lists_own(run));
+                let listed = run.offered.as_ref().filter(|_| lists_own_tools(run));
                 // What worked was there, whether it was listed or not.
                 if call.failed && listed.is_some_and(|listed| !listed.contains_key(&call.tool)) {
                     never += 1;
@@ -111,7 +111,7 @@ impl Differences {
             self.notes.push(format!(
                 "{} {are} of tools that the server did not list at recording time either: these calls failed then, and are not \
                  counted as broken",
-                counted(never, "recorded call")
+                pluralize(never, "recorded call")
             ));
         }
         for (name, calls) in calls {
@@ -134,20 +134,20 @@ impl Differences {
     }
 
     /// What is said otherwise of a tool than a form of it says.
-    fn otherwise(&mut self, tool: &LiveTool, recorded: &Recorded<'_>, runs: usize) {
-        let Recorded { form, runs: own } = recorded;
+    fn add_changes(&mut self, tool: &LiveTool, recorded: &RecordedTool<'_>, runs: usize) {
+        let RecordedTool { form, runs: own } = recorded;
         let which = if *own == runs {
             String::new()
         } else {
-            format!(" (compared with {own} of {})", counted(runs, "run"))
+            format!(" (compared with {own} of {})", pluralize(runs, "run"))
         };
         let is_same = form.is_same(tool);
         let before = self.findings.len();
         if is_same != Some(true) {
             if let Some(old) = &form.description {
-                self.description(tool, old, &which);
+                self.add_description_change(tool, old, &which);
             }
-            self.arguments(tool, form, &which);
+            self.add_argument_changes(tool, form, &which);
             if is_same == Some(false) && self.findings.len() == before {
                 let text = format!(
                     "the tool differs{which}: its description, or the schema of its arguments; the recording has \
@@ -157,7 +157,7 @@ impl Differences {
                 self.findings.push(finding);
             }
         }
-        let changed = form.annotations_otherwise(tool);
+        let changed = form.annotation_changes(tool);
         if changed.is_empty() {
             return;
         }
@@ -178,7 +178,7 @@ impl Differences {
         });
     }
 
-    fn description(&mut self, tool: &LiveTool, old: &str, which: &str) {
+    fn add_description_change(&mut self, tool: &LiveTool, old: &str, which: &str) {
         let (old, new) = (old.trim(), tool.description.trim());
         if old == new {
             return;
@@ -190,11 +190,11 @@ impl Differences {
         });
     }
 
-    fn arguments(&mut self, tool: &LiveTool, form: &ToolForm, which: &str) {
+    fn add_argument_changes(&mut self, tool: &LiveTool, form: &ToolForm, which: &str) {
         let Some(old) = form.arguments() else {
             return;
         };
-        let new = arguments(&tool.schema);
+        let new = parse_schema_arguments(&tool.schema);
         let names: BTreeSet<&String> = old.iter().chain(&new).map(|it| &it.name).collect();
         for name in names {
             let old = old.iter().find(|it| it.name == *name);
@@ -202,7 +202,7 @@ impl Differences {
             let schema_of = |schema: &Value| schema["properties"].get(name).cloned();
             let schemas = form.schema.as_ref();
             let schemas = schemas.map(|old| (schema_of(old), schema_of(&tool.schema)));
-            let finding = argument(tool, name, old, new, schemas, which);
+            let finding = argument_change(tool, name, old, new, schemas, which);
             // What breaks recorded calls is told once.
             let is_told = |finding: &Finding| {
                 finding.kind == FindingKind::Required && finding.argument.as_ref() == Some(name)
@@ -214,10 +214,12 @@ impl Differences {
                 self.findings.push(finding);
             }
         }
-        let rest = form
-            .schema
-            .as_ref()
-            .map(|old| (rest(old), rest(&tool.schema)));
+        let rest = form.schema.as_ref().map(|old| {
+            (
+                schema_without_arguments(old),
+                schema_without_arguments(&tool.schema),
+            )
+        });
         if let Some((old, new)) = rest.filter(|(old, new)| old != new) {
             let text = format!("the schema of its arguments differs{which}");
             self.findings.push(Finding {
@@ -228,7 +230,7 @@ impl Differences {
     }
 
     /// Arguments that recorded calls give, and that the schema does not name: servers ignore such ones in silence.
-    fn unnamed(&mut self, tool: &LiveTool, own: &OwnRecordings) {
+    fn add_undeclared_arguments(&mut self, tool: &LiveTool, own: &OwnRecordings) {
         let is_open = ["patternProperties", "anyOf", "oneOf", "allOf", "$ref"];
         let is_open = is_open.iter().any(|key| tool.schema.get(key).is_some());
         let more = tool.schema.get("additionalProperties");
@@ -239,7 +241,7 @@ impl Differences {
         if more.is_some() {
             return;
         }
-        let known = arguments(&tool.schema);
+        let known = parse_schema_arguments(&tool.schema);
         let mut given: BTreeMap<&String, usize> = BTreeMap::new();
         let calls = own.runs.iter().flat_map(|run| &run.calls);
         for call in calls.filter(|call| call.tool == tool.name) {
@@ -250,7 +252,7 @@ impl Differences {
             }
         }
         for (name, calls) in given {
-            let calls = counted(calls, "recorded call");
+            let calls = pluralize(calls, "recorded call");
             let text = format!(
                 "the schema does not name the argument `{name}`, which {calls} {}",
                 if calls.starts_with("1 ") {
@@ -267,11 +269,11 @@ impl Differences {
     }
 
     /// What the recordings cannot tell of the tools that were offered.
-    fn unlisted(
+    fn note_unlisted(
         &mut self,
         own: &OwnRecordings,
         lists: usize,
-        offered: &BTreeMap<&str, Vec<Recorded<'_>>>,
+        offered: &BTreeMap<&str, Vec<RecordedTool<'_>>>,
     ) {
         let all = own.runs.len();
         if lists == 0 {
@@ -284,7 +286,7 @@ impl Differences {
             self.notes.push(format!(
                 "{} of {} list the tools of this server; for the other runs, only calls are compared",
                 lists,
-                counted(all, "run")
+                pluralize(all, "run")
             ));
         }
         let forms = || offered.values().flatten().map(|recorded| recorded.form);
@@ -310,7 +312,7 @@ impl Differences {
 }
 
 /// What changed of an argument.
-fn argument(
+fn argument_change(
     tool: &LiveTool,
     name: &str,
     old: Option<&Argument>,
@@ -373,7 +375,7 @@ fn argument(
 }
 
 /// What a schema says besides its arguments, without what clients leave out when they pass it on.
-fn rest(schema: &Value) -> Value {
+fn schema_without_arguments(schema: &Value) -> Value {
     let mut rest = schema.clone();
     if let Some(rest) = rest.as_object_mut() {
         for key in ["$schema", "properties", "required", "title"] {

@@ -71,7 +71,7 @@ impl Finding {
 
 impl BrokenCall {
     /// Adds a reason why the call is refused.
-    pub(super) fn also(&mut self, reason: Option<String>) {
+    pub(super) fn add_reason(&mut self, reason: Option<String>) {
         self.reason = match (self.reason.take(), reason) {
             (Some(one), Some(other)) if one != other => Some(format!("{one}; {other}")),
             (one, other) => one.or(other),

@@ -33,7 +33,7 @@ impl ToolForm {
     pub(super) fn read(tool: &Value) -> Option<(String, String, Self)> {
         let text = |key: &str| tool[key].as_str().map(str::to_owned);
         let line = tool.as_str().map(str::to_owned).or_else(|| text("line"));
-        let of_line = line.as_deref().map(OfferedTool::in_line);
+        let of_line = line.as_deref().map(OfferedTool::from_line);
         let name = text("name").or_else(|| of_line.as_ref().map(|it| it.name.clone()))?;
         let server = text("server").or_else(|| of_line?.server);
         let form = Self {
@@ -42,8 +42,8 @@ impl ToolForm {
                 .get("input_schema")
                 .filter(|it| it.is_object())
                 .cloned(),
-            line: line.as_deref().and_then(arguments_of_line),
-            digest: line.as_deref().and_then(digest_of_line),
+            line: line.as_deref().and_then(parse_line_arguments),
+            digest: line.as_deref().and_then(parse_line_digest),
             read_only: tool["read_only"].as_bool(),
             annotations: tool["annotations"].as_object().cloned(),
         };
@@ -52,7 +52,7 @@ impl ToolForm {
 
     /// The arguments that it had.
     pub(super) fn arguments(&self) -> Option<Vec<Argument>> {
-        let of_schema = self.schema.as_ref().map(arguments);
+        let of_schema = self.schema.as_ref().map(parse_schema_arguments);
         of_schema.or_else(|| self.line.clone())
     }
 
@@ -64,7 +64,7 @@ impl ToolForm {
     }
 
     /// What changed of the annotations: the key, and what it was and is.
-    pub(super) fn annotations_otherwise(
+    pub(super) fn annotation_changes(
         &self,
         live: &LiveTool,
     ) -> Vec<(String, Option<Value>, Option<Value>)> {
@@ -103,7 +103,7 @@ impl ToolForm {
 }
 
 /// The arguments that a schema names, by name.
-pub(super) fn arguments(schema: &Value) -> Vec<Argument> {
+pub(super) fn parse_schema_arguments(schema: &Value) -> Vec<Argument> {
     let required = schema["required"].as_array();
     let required: Vec<&str> = required
         .into_iter()
@@ -133,7 +133,7 @@ pub(super) fn arguments(schema: &Value) -> Vec<Argument> {
 }
 
 /// The arguments of a line, as `desk::find(id: string, deep?: object) #3a35a844`.
-fn arguments_of_line(line: &str) -> Option<Vec<Argument>> {
+fn parse_line_arguments(line: &str) -> Option<Vec<Argument>> {
     let (_, rest) = line.split_once('(')?;
     let (inside, _) = rest.rsplit_once(')')?;
     let parts = inside.split(", ").filter(|part| !part.is_empty());
@@ -155,7 +155,7 @@ fn arguments_of_line(line: &str) -> Option<Vec<Argument>> {
 }
 
 /// The digest at the end of a line.
-fn digest_of_line(line: &str) -> Option<String> {
+fn parse_line_digest(line: &str) -> Option<String> {
     let (_, digest) = line.rsplit_once(" #")?;
     let is_digest = digest.len() == 8 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_digest.then(|| digest.to_owned())
@@ -228,12 +228,12 @@ mod tests {
         let reads = form(json!({ "name": "a", "read_only": true }));
         let all =
             form(json!({ "name": "a", "annotations": { "title": "A", "readOnlyHint": true } }));
-        assert_eq!(unknown.annotations_otherwise(&live), []);
-        assert_eq!(reads.annotations_otherwise(&live).len(), 1);
+        assert_eq!(unknown.annotation_changes(&live), []);
+        assert_eq!(reads.annotation_changes(&live).len(), 1);
         live.annotations
             .insert("readOnlyHint".to_owned(), true.into());
-        assert_eq!(reads.annotations_otherwise(&live), []);
+        assert_eq!(reads.annotation_changes(&live), []);
         let title = ("title".to_owned(), Some("A".into()), None);
-        assert_eq!(all.annotations_otherwise(&live), [title]);
+        assert_eq!(all.annotation_changes(&live), [title]);
     }
 }

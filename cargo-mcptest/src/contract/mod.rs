@@ -20,12 +20,12 @@ use serde_json::{Value, json};
 
 use crate::address;
 use crate::failure::Failure;
-use crate::judging::{Filter, Opened};
+use crate::judging::{Filter, OpenPackage};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 use differences::Differences;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use owner::OwnRecordings;
 use recorded::Recordings;
 use server::LiveServer;
@@ -77,7 +77,7 @@ pub(crate) struct Contract {
 }
 
 /// The report of a comparison of a server with the recordings.
-struct Answer<'a> {
+struct ContractReport<'a> {
     package: &'a str,
     server: &'a LiveServer,
     recordings: &'a Recordings,
@@ -87,14 +87,14 @@ struct Answer<'a> {
 
 impl Contract {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::whole(&self.judging, output)?;
+        let opened = OpenPackage::open_whole(&self.judging, output)?;
         opened.suites.check_tags().map_err(Failure::new)?;
         let recordings = Recordings::read(&opened, &self.filter)?;
-        let server = server::ask(self)?;
+        let server = server::query_server(self)?;
         let said = self.server.as_deref();
         let own = OwnRecordings::select(&recordings, &server, said, &self.without)?;
-        let found = differences::hold(&server, &own);
-        let answer = Answer {
+        let found = differences::compare(&server, &own);
+        let answer = ContractReport {
             package: &opened.package.name,
             server: &server,
             recordings: &recordings,
@@ -119,11 +119,11 @@ impl Contract {
     }
 }
 
-impl Answer<'_> {
+impl ContractReport<'_> {
     fn status(&self) -> ExitStatus {
         if self.found.findings.iter().any(finding::Finding::breaks) {
             ExitStatus::Finding
-        } else if self.is_open() {
+        } else if self.is_undecided() {
             ExitStatus::CannotTell
         } else {
             ExitStatus::Holds
@@ -131,12 +131,12 @@ impl Answer<'_> {
     }
 
     /// Whether there are calls of which nobody can say whether they would be taken.
-    fn is_open(&self) -> bool {
+    fn is_undecided(&self) -> bool {
         !self.own.unknown.is_empty() || !self.found.held.unusable.is_empty()
     }
 
     /// What was held against what, in a sentence.
-    fn head(&self) -> String {
+    fn headline(&self) -> String {
         let LiveServer {
             name,
             version,
@@ -149,10 +149,10 @@ impl Answer<'_> {
         };
         format!(
             "server {name} {version} with {}, compared with {} in {} of {}",
-            counted(tools.len(), "tool"),
-            counted(self.calls(), "recorded call"),
-            counted(self.recordings.runs.len(), "run"),
-            counted(self.recordings.agents, "agent test"),
+            pluralize(tools.len(), "tool"),
+            pluralize(self.calls(), "recorded call"),
+            pluralize(self.recordings.runs.len(), "run"),
+            pluralize(self.recordings.agents, "agent test"),
         )
     }
 
@@ -226,10 +226,10 @@ impl Answer<'_> {
 
 fn counted_is(calls: usize) -> String {
     let verb = if calls == 1 { "is" } else { "are" };
-    format!("{} {verb}", counted(calls, "recorded call"))
+    format!("{} {verb}", pluralize(calls, "recorded call"))
 }
 
 fn counted_name(calls: usize) -> String {
     let verb = if calls == 1 { "names" } else { "name" };
-    format!("{} of it {verb}", counted(calls, "recorded call"))
+    format!("{} of it {verb}", pluralize(calls, "recorded call"))
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mcptest_suite::{nearest, quoted_list};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 use super::form::ToolForm;
 use super::recorded::{RecordedCall, RecordedRun, Recordings};
@@ -33,7 +33,7 @@ pub(super) struct OwnRun {
 
 /// Whose a tool is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
+enum Ownership {
     Own,
     Others,
     Unknown,
@@ -66,10 +66,10 @@ impl OwnRecordings {
         };
         let mut by_name = 0;
         for run in &recordings.runs {
-            own.take(run, &owner, &mut by_name);
+            own.add_run(run, &owner, &mut by_name);
         }
         if by_name > 0 {
-            let calls = counted(by_name, "call");
+            let calls = pluralize(by_name, "call");
             let how = match said {
                 Some(_) => "counted as calls of this server, because `--server` is given",
                 None => "assigned only by the names of tools",
@@ -83,19 +83,19 @@ impl OwnRecordings {
             return Err(Failure::new(
                 "no recording has a call or a tool of this server, so there is nothing to compare it with",
             )
-            .help("give the name that the server has in the recordings with `--server`, or record runs that use the server"));
+            .with_help("give the name that the server has in the recordings with `--server`, or record runs that use the server"));
         }
         Ok(own)
     }
 
-    fn take(&mut self, run: &RecordedRun, owner: &Owner<'_>, by_name: &mut usize) {
+    fn add_run(&mut self, run: &RecordedRun, owner: &Owner<'_>, by_name: &mut usize) {
         let named = |server: &String| owner.name.as_ref() == Some(server);
         let mut listed = run.offered.iter().flatten();
         let lists_it = listed.any(|tool| named(&tool.server));
         let offered = run.offered.as_ref().map(|offered| {
-            let own = offered
-                .iter()
-                .filter(|tool| owner.whose(&tool.server, &tool.tool, lists_it) == Whose::Own);
+            let own = offered.iter().filter(|tool| {
+                owner.classify(&tool.server, &tool.tool, lists_it) == Ownership::Own
+            });
             own.map(|tool| (owner.tool(&tool.tool), tool.form.clone()))
                 .collect::<BTreeMap<_, _>>()
         });
@@ -106,21 +106,21 @@ impl OwnRecordings {
             let tool = owner.tool(&call.tool);
             let is_own = offered.as_ref().is_some_and(|own| own.contains_key(&tool));
             // A list that names this server has all of its tools.
-            let whose = match owner.whose(&call.server, &call.tool, calls_it) {
-                Whose::Unknown if is_own => Whose::Own,
-                Whose::Unknown if lists_it => Whose::Others,
+            let whose = match owner.classify(&call.server, &call.tool, calls_it) {
+                Ownership::Unknown if is_own => Ownership::Own,
+                Ownership::Unknown if lists_it => Ownership::Others,
                 whose => whose,
             };
             match whose {
-                Whose::Own => {
+                Ownership::Own => {
                     *by_name += usize::from(call.server.is_empty());
                     calls.push(RecordedCall {
                         tool,
                         ..call.clone()
                     });
                 }
-                Whose::Others => {}
-                Whose::Unknown => *self.unknown.entry(call.tool.clone()).or_default() += 1,
+                Ownership::Others => {}
+                Ownership::Unknown => *self.unknown.entry(call.tool.clone()).or_default() += 1,
             }
         }
         self.runs.push(OwnRun {
@@ -133,23 +133,27 @@ impl OwnRecordings {
 
 impl Owner<'_> {
     /// Whose a tool is. `is_named`: the run names this server where a call, or a tool, is of it.
-    fn whose(&self, server: &str, tool: &str, is_named: bool) -> Whose {
+    fn classify(&self, server: &str, tool: &str, is_named: bool) -> Ownership {
         if self.without.iter().any(|other| other == tool) {
-            return Whose::Others;
+            return Ownership::Others;
         }
         if !server.is_empty() {
             let is_own = self.name.as_deref() == Some(server);
-            return if is_own { Whose::Own } else { Whose::Others };
+            return if is_own {
+                Ownership::Own
+            } else {
+                Ownership::Others
+            };
         }
         // A tool that this server has is its own, though another call of the run says its server.
         if self.live.has(&self.tool(tool)) {
-            Whose::Own
+            Ownership::Own
         } else if is_named {
-            Whose::Unknown
+            Ownership::Unknown
         } else if self.takes_unnamed {
-            Whose::Own
+            Ownership::Own
         } else {
-            Whose::Unknown
+            Ownership::Unknown
         }
     }
 
@@ -194,14 +198,14 @@ fn name(
         let failure = Failure::new(format!("no recording has a server named `{said}`"));
         let known = || tools.keys().copied();
         return Err(match nearest(said, known()) {
-            Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure.help(format!("the recordings have {}", quoted_list(known()))),
+            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+            None => failure.with_help(format!("the recordings have {}", quoted_list(known()))),
         });
     }
     if tools.is_empty() {
         return Ok(None);
     }
-    let alike = |name: &&str| folded(name) == folded(&live.name);
+    let alike = |name: &&str| fold_name(name) == fold_name(&live.name);
     if let Some(own) = tools.keys().copied().find(alike) {
         return Ok(Some(own.to_owned()));
     }
@@ -231,7 +235,7 @@ fn name(
                 "the recordings have no server named `{}`, and {how}",
                 live.name
             ))
-            .help(format!(
+            .with_help(format!(
                 "give the name that the server has in the recordings with `--server`: {}",
                 quoted_list(named)
             )))
@@ -240,7 +244,7 @@ fn name(
 }
 
 /// A name without what people write in different ways.
-fn folded(name: &str) -> String {
+fn fold_name(name: &str) -> String {
     let letters = name.chars().filter(|letter| letter.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest::judge::AgentTest;
 use mcptest::trace::Run;
 use serde_json::Value;
 
 use super::form::ToolForm;
 use crate::failure::Failure;
-use crate::judging::{Filter, Opened};
-use mcptest_trace::text::counted;
+use crate::judging::{Filter, OpenPackage};
+use mcptest_trace::text::pluralize;
 
 /// The recordings that a server is held against.
 #[derive(Debug, Default)]
@@ -58,14 +58,14 @@ pub(super) struct RecordedCall {
 
 impl Recordings {
     /// The recordings of the agents that a filter wants.
-    pub(super) fn read(opened: &Opened, filter: &Filter) -> Result<Self, Failure> {
+    pub(super) fn read(opened: &OpenPackage, filter: &Filter) -> Result<Self, Failure> {
         let all = opened.suites.agents();
         let wanted = || all.iter().filter(|agent| filter.wants(agent.case()));
         if wanted().next().is_none() {
             return Err(if all.is_empty() {
-                nothing("there is no agent test")
+                no_recordings("there is no agent test")
             } else {
-                filter.nothing(all.iter().map(AgentTest::case))
+                filter.no_match(all.iter().map(AgentTest::case))
             });
         }
         let mut recordings = Self::default();
@@ -76,7 +76,7 @@ impl Recordings {
                 left_out += 1;
                 continue;
             }
-            let Some(runs) = runs(opened, agent)? else {
+            let Some(runs) = load_runs(opened, agent)? else {
                 without.push(agent.case());
                 continue;
             };
@@ -88,7 +88,7 @@ impl Recordings {
             recordings.runs.extend(runs.map(RecordedRun::from_run));
         }
         if left_out > 0 {
-            let agents = counted(left_out, "agent test");
+            let agents = pluralize(left_out, "agent test");
             let note = format!("{agents} left out by `MCPTEST_TAGS`");
             recordings.notes.push(note);
         }
@@ -97,24 +97,24 @@ impl Recordings {
             recordings.notes.push(note);
         }
         if recordings.runs.is_empty() {
-            return Err(nothing("nothing is recorded"));
+            return Err(no_recordings("nothing is recorded"));
         }
         Ok(recordings)
     }
 }
 
-fn nothing(what: &str) -> Failure {
+fn no_recordings(what: &str) -> Failure {
     Failure::new(format!(
         "{what}, so there is nothing to compare the server with"
     ))
-    .help(format!(
+    .with_help(format!(
         "record runs first: `{}`, `proxy` or `import`",
-        call("record")
+        command_line("record")
     ))
 }
 
 /// The runs of an agent, also where they are not what the suite says now; nothing where it has none.
-fn runs(opened: &Opened, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Failure> {
+fn load_runs(opened: &OpenPackage, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Failure> {
     if let Ok(runs) = agent.runs() {
         return Ok(Some(runs.to_vec()));
     }
@@ -124,9 +124,9 @@ fn runs(opened: &Opened, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Fail
             "the recordings of {} cannot be used: {error}",
             agent.case()
         ))
-        .help(format!(
+        .with_help(format!(
             "correct or remove them; `{}` lists all problems at once",
-            call("validate")
+            command_line("validate")
         ))
     })
 }
@@ -148,14 +148,14 @@ impl RecordedRun {
         });
         Self {
             file: run.origin.to_string(),
-            offered: run.cassette().as_ref().and_then(offered),
+            offered: run.cassette().as_ref().and_then(offered_forms),
             calls: calls.collect(),
         }
     }
 }
 
 /// The tools that a recording lists, with all that it says of them.
-fn offered(cassette: &Value) -> Option<Vec<OfferedForm>> {
+fn offered_forms(cassette: &Value) -> Option<Vec<OfferedForm>> {
     let tools = cassette["tools"].as_array()?;
     let offered = tools.iter().filter_map(|tool| {
         let (server, tool, form) = ToolForm::read(tool)?;

@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::Contract;
-use crate::address::hidden_in;
+use crate::address::redact_in;
 use crate::failure::Failure;
 use process::ServerProcess;
 
@@ -51,7 +51,7 @@ pub(super) struct LiveTool {
 type Client = RunningService<RoleClient, ()>;
 
 /// Starts or reaches the server, and asks for all its tools.
-pub(super) fn ask(contract: &Contract) -> Result<LiveServer, Failure> {
+pub(super) fn query_server(contract: &Contract) -> Result<LiveServer, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -81,7 +81,7 @@ async fn over_stdio(contract: &Contract) -> Result<LiveServer, Failure> {
             process.end().await;
             Ok(server)
         }
-        Err(why) => Err(process.failed(&contract.server_label(), &why).await),
+        Err(why) => Err(process.failure(&contract.server_label(), &why).await),
     }
 }
 
@@ -90,7 +90,7 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
         Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !is_http {
         return Err(
-            Failure::new(format!("`{}` is no HTTP address", contract.server_label())).help(
+            Failure::new(format!("`{}` is no HTTP address", contract.server_label())).with_help(
                 "write the address of the server, for example `--url https://example.com/mcp`",
             ),
         );
@@ -112,9 +112,9 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let asked = query_client(().serve(transport), contract.limit()).await;
     asked.map_err(|why| {
-        let why = hidden_in(&why, url);
+        let why = redact_in(&why, url);
         Failure::new(format!("the server `{}` {why}", contract.server_label()))
-            .help("`--url` must be the server's address for MCP over streamable HTTP, with its path, for example `https://example.com/mcp`")
+            .with_help("`--url` must be the server's address for MCP over streamable HTTP, with its path, for example `https://example.com/mcp`")
     })
 }
 
@@ -126,14 +126,14 @@ fn headers(wanted: &[String]) -> Result<HashMap<HeaderName, HeaderValue>, Failur
         let (Some(name), Some((_, variable))) = (name, parts) else {
             return Err(
                 Failure::new(format!("`{wanted}` does not name a header and a variable"))
-                    .help("write both, as `--header-env x-api-key=DESK_API_KEY`"),
+                    .with_help("write both, as `--header-env x-api-key=DESK_API_KEY`"),
             );
         };
         let value = HeaderValue::from_str(&secret(variable)?).map_err(|_| {
             Failure::new(format!(
                 "the value of the variable `{variable}` cannot be the value of a header"
             ))
-            .help("a header is one line of visible characters")
+            .with_help("a header is one line of visible characters")
         })?;
         Ok((name, value))
     };
@@ -144,7 +144,7 @@ fn secret(variable: &str) -> Result<String, Failure> {
     let value = env::var(variable).ok().filter(|value| !value.is_empty());
     value.ok_or_else(|| {
         Failure::new(format!("the environment variable `{variable}` is not set"))
-            .help("set it to the secret that the server asks for")
+            .with_help("set it to the secret that the server asks for")
     })
 }
 
@@ -156,10 +156,15 @@ async fn query_client(
     let seconds = limit.as_secs_f64();
     let client = match timeout(limit, opening).await {
         Ok(Ok(client)) => client,
-        Ok(Err(error)) => return Err(format!("does not speak MCP: {}", no_greeting(&error))),
+        Ok(Err(error)) => {
+            return Err(format!(
+                "does not speak MCP: {}",
+                initialize_problem(&error)
+            ));
+        }
         Err(_) => return Err(format!("gave no answer to `initialize` within {seconds} s")),
     };
-    let listed = timeout(limit, list(&client)).await;
+    let listed = timeout(limit, list_tools(&client)).await;
     let tools = match listed {
         Ok(Ok(tools)) => tools,
         Ok(Err(how)) => return Err(format!("does not list its tools: {how}")),
@@ -184,7 +189,7 @@ async fn query_client(
 /// What a server does that ends at once, whether it was written to or read from first.
 const CLOSED: &str = "the connection closed before it answered `initialize`";
 
-fn no_greeting(error: &ClientInitializeError) -> String {
+fn initialize_problem(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => CLOSED.to_owned(),
         ClientInitializeError::TransportError { error, .. } => {
@@ -198,7 +203,7 @@ fn no_greeting(error: &ClientInitializeError) -> String {
         ClientInitializeError::JsonRpcError(error) => {
             format!("it answered `initialize` with an error: {}", error.message)
         }
-        other => shortened(&other.to_string()),
+        other => shorten(&other.to_string()),
     }
 }
 
@@ -217,7 +222,7 @@ fn with_causes(error: &(dyn Error + 'static)) -> String {
 }
 
 /// The beginning of a text.
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -225,7 +230,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// Every tool, page by page.
-async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
+async fn list_tools(client: &Client) -> Result<Vec<LiveTool>, String> {
     let (mut tools, mut cursor) = (Vec::<LiveTool>::new(), None);
     let mut cursors = HashSet::new();
     loop {
@@ -235,10 +240,10 @@ async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
             Ok(ServerResult::ListToolsResult(page)) => page,
             Ok(other) => {
                 let answer = serde_json::to_value(other).unwrap_or_default();
-                if let Some(why) = wrong_tool(&answer) {
+                if let Some(why) = invalid_tool_reason(&answer) {
                     return Err(why);
                 }
-                let shown = shortened(&answer.to_string());
+                let shown = shorten(&answer.to_string());
                 return Err(format!(
                     "its answer to `tools/list` is no list of tools: {shown}"
                 ));
@@ -270,7 +275,7 @@ async fn list(client: &Client) -> Result<Vec<LiveTool>, String> {
 }
 
 /// What is wrong with the first tool of a list that is not one of MCP.
-fn wrong_tool(answer: &Value) -> Option<String> {
+fn invalid_tool_reason(answer: &Value) -> Option<String> {
     let mut tools = (1..).zip(answer["tools"].as_array()?);
     tools.find_map(|(place, tool)| {
         let Some(name) = tool["name"].as_str() else {

@@ -3,9 +3,9 @@
 use mcptest_suite::escape_line;
 use unicode_width::UnicodeWidthChar as _;
 
-use super::Answer;
+use super::ContractReport;
 use super::finding::Finding;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// The widest line.
 const COLUMNS: usize = 100;
@@ -18,13 +18,13 @@ const LINES: usize = 12;
 const REASON: usize = 240;
 
 /// The answer in lines.
-pub(super) fn text(answer: &Answer) -> String {
+pub(super) fn text(answer: &ContractReport) -> String {
     let mut text = String::new();
     let mut push = |line: &str| {
         text.push_str(line);
         text.push('\n');
     };
-    for line in wrapped("", &answer.head()) {
+    for line in wrap("", &answer.headline()) {
         push(&line);
     }
     let (breaking, changes): (Vec<_>, Vec<_>) =
@@ -47,7 +47,7 @@ pub(super) fn text(answer: &Answer) -> String {
     if !notes.is_empty() {
         push("");
     }
-    for line in notes.iter().flat_map(|note| wrapped("note: ", note)) {
+    for line in notes.iter().flat_map(|note| wrap("note: ", note)) {
         push(&line);
     }
     push("");
@@ -55,15 +55,15 @@ pub(super) fn text(answer: &Answer) -> String {
         (0, 0) => "nothing differs".to_owned(),
         (0, changes) => format!(
             "{}, none breaks a recorded call",
-            counted(changes, "difference")
+            pluralize(changes, "difference")
         ),
         (breaking, changes) => {
-            let all = counted(breaking + changes, "difference");
+            let all = pluralize(breaking + changes, "difference");
             let verb = if breaking == 1 { "breaks" } else { "break" };
             format!("{all}, {breaking} {verb} recorded calls")
         }
     };
-    if answer.is_open() {
+    if answer.is_undecided() {
         end.push_str("; the command could not decide everything, see the notes");
     }
     push(&end);
@@ -71,10 +71,10 @@ pub(super) fn text(answer: &Answer) -> String {
 }
 
 fn lines(finding: &Finding) -> Vec<String> {
-    let mut lines = wrapped("  ", &format!("{}: {}", finding.tool, finding.text));
+    let mut lines = wrap("  ", &format!("{}: {}", finding.tool, finding.text));
     for line in finding.diff.iter().take(LINES) {
         let (sign, text) = line.split_at(1);
-        lines.extend(wrapped(&format!("      {sign} "), text.trim_start()));
+        lines.extend(wrap(&format!("      {sign} "), text.trim_start()));
     }
     if let Some(more) = finding
         .diff
@@ -82,12 +82,15 @@ fn lines(finding: &Finding) -> Vec<String> {
         .checked_sub(LINES)
         .filter(|more| *more > 0)
     {
-        lines.push(format!("      … {}", counted(more, "more line")));
+        lines.push(format!("      … {}", pluralize(more, "more line")));
     }
     for call in finding.calls.iter().take(CALLS) {
         let place = format!("{}: tool_calls[{}]", call.file, call.call);
-        let reason = call.reason.as_deref().map(|it| format!(": {}", cut(it)));
-        lines.extend(wrapped(
+        let reason = call
+            .reason
+            .as_deref()
+            .map(|it| format!(": {}", truncate(it)));
+        lines.extend(wrap(
             "      ",
             &format!("{place}{}", reason.unwrap_or_default()),
         ));
@@ -98,12 +101,12 @@ fn lines(finding: &Finding) -> Vec<String> {
         .checked_sub(CALLS)
         .filter(|more| *more > 0)
     {
-        lines.push(format!("      … {}", counted(more, "more call")));
+        lines.push(format!("      … {}", pluralize(more, "more call")));
     }
     lines
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     match text.char_indices().nth(REASON) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -111,13 +114,13 @@ fn cut(text: &str) -> String {
 }
 
 /// A text in lines, the first behind a mark and the others below its text. Words that are longer than a line are cut.
-fn wrapped(mark: &str, text: &str) -> Vec<String> {
+fn wrap(mark: &str, text: &str) -> Vec<String> {
     let below = " ".repeat(mark.chars().count());
     let text = escape_line(text);
     let (mut lines, mut line, mut width) = (Vec::new(), mark.to_owned(), mark.chars().count());
     let mut is_empty = true;
     for word in text.split(' ') {
-        let own = columns(word);
+        let own = display_width(word);
         if !is_empty && width + 1 + own > COLUMNS {
             lines.push(std::mem::replace(&mut line, below.clone()));
             (width, is_empty) = (below.len(), true);
@@ -141,7 +144,7 @@ fn wrapped(mark: &str, text: &str) -> Vec<String> {
     lines
 }
 
-fn columns(text: &str) -> usize {
+fn display_width(text: &str) -> usize {
     text.chars().map(|it| it.width().unwrap_or_default()).sum()
 }
 
@@ -154,15 +157,15 @@ mod tests {
         let words = "one two 順番 three ".repeat(30);
         let long = "x".repeat(350);
         for text in [words.as_str(), long.as_str(), "", "a\nb"] {
-            let lines = wrapped("      - ", text);
+            let lines = wrap("      - ", text);
             assert!(
-                lines.iter().all(|line| columns(line) <= COLUMNS),
+                lines.iter().all(|line| display_width(line) <= COLUMNS),
                 "{lines:?}"
             );
             assert!(lines[0].starts_with("      -"));
         }
-        let joined: String = wrapped("", &long).concat();
+        let joined: String = wrap("", &long).concat();
         assert_eq!(joined, long);
-        assert_eq!(wrapped("note: ", "a b"), ["note: a b"]);
+        assert_eq!(wrap("note: ", "a b"), ["note: a b"]);
     }
 }

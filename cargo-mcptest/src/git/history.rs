@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use super::objects::{Objects, TreeEntry};
 use super::problem::GitProblem;
-use super::{Repository, within};
+use super::{Repository, relative_to_prefix};
 use crate::failure::Failure;
 
 /// So many commits are looked at without a revision to begin with.
@@ -30,7 +30,7 @@ pub(crate) struct Commit {
 
 /// Where a package has what it is asked for.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct RepositoryPaths {
     /// The places that suites name, relative to the package.
     pub(crate) named: Vec<PathBuf>,
     /// The package's name, which a folder of its results has.
@@ -71,23 +71,27 @@ impl History {
     pub(crate) fn read(
         package: &Path,
         since: Option<&str>,
-        places: &Places,
+        places: &RepositoryPaths,
     ) -> Result<Self, Failure> {
-        let repository = Repository::around(package).map_err(Failure::from)?;
+        let repository = Repository::discover(package).map_err(Failure::from)?;
         repository.history(since, places).map_err(Failure::from)
     }
 
     /// The bytes of a recording.
-    pub(crate) fn bytes(&mut self, object: &str, path: &Path) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn read_object(&mut self, object: &str, path: &Path) -> Result<Vec<u8>, Failure> {
         self.objects.read(object, path).map_err(Failure::from)
     }
 }
 
 impl Repository {
-    fn history(&self, since: Option<&str>, places: &Places) -> Result<History, GitProblem> {
-        let head = self.commit("HEAD")?;
-        let first = since.map(|since| self.commit(since)).transpose()?;
-        let mut log = self.logged(first.as_deref(), &head, places)?;
+    fn history(
+        &self,
+        since: Option<&str>,
+        places: &RepositoryPaths,
+    ) -> Result<History, GitProblem> {
+        let head = self.resolve_commit("HEAD")?;
+        let first = since.map(|since| self.resolve_commit(since)).transpose()?;
+        let mut log = self.log_commits(first.as_deref(), &head, places)?;
         let mut notes = Vec::new();
         let most = if first.is_some() { MOST } else { LAST };
         if log.len() > most && first.is_some() {
@@ -108,12 +112,12 @@ impl Repository {
                 None => {
                     let files = objects.tree(self, &commit.name)?.into_iter();
                     let wanted = files.filter_map(|file| {
-                        let kind = self.kind(&file.path, places)?;
-                        Some(plain(kind, file))
+                        let kind = self.file_kind(&file.path, places)?;
+                        Some(regular_file(kind, file))
                     });
                     wanted.collect::<Result<_, _>>()?
                 }
-                Some(before) => self.changed([before, &commit.name], places)?,
+                Some(before) => self.changes_between([before, &commit.name], places)?,
             };
             before = Some(commit.name.clone());
         }
@@ -126,7 +130,7 @@ impl Repository {
     }
 
     /// What a file of the repository is; nothing where it is neither a recording nor a result.
-    fn kind(&self, path: &Path, places: &Places) -> Option<FileKind> {
+    fn file_kind(&self, path: &Path, places: &RepositoryPaths) -> Option<FileKind> {
         if self.is_recording(path, &places.named) {
             return Some(FileKind::Recording);
         }
@@ -141,11 +145,11 @@ impl Repository {
     }
 
     /// The commits up to `head` that touched recordings or results, the newest first, one more than is shown.
-    fn logged(
+    fn log_commits(
         &self,
         first: Option<&str>,
         head: &str,
-        places: &Places,
+        places: &RepositoryPaths,
     ) -> Result<Vec<Commit>, GitProblem> {
         let range = first.map_or_else(|| head.to_owned(), |first| format!("{first}..{head}"));
         let most = format!("--max-count={}", MOST + 1);
@@ -163,7 +167,7 @@ impl Repository {
         let named = places
             .named
             .iter()
-            .filter_map(|place| within(&self.prefix, place));
+            .filter_map(|place| relative_to_prefix(&self.prefix, place));
         wanted.extend(named.map(|place| format!(":(top,literal){}", place.display())));
         arguments.extend(wanted.iter().map(String::as_str));
         self.run_log(&arguments)
@@ -185,7 +189,11 @@ impl Repository {
     }
 
     /// What is another recording or result in the second of two commits.
-    fn changed(&self, commits: [&str; 2], places: &Places) -> Result<Vec<Change>, GitProblem> {
+    fn changes_between(
+        &self,
+        commits: [&str; 2],
+        places: &RepositoryPaths,
+    ) -> Result<Vec<Change>, GitProblem> {
         let [before, now] = commits;
         let difference = [
             "diff-tree",
@@ -197,10 +205,10 @@ impl Repository {
             now,
         ];
         let output = self
-            .git(&difference)
+            .command(&difference)
             .stdin(Stdio::null())
             .output()
-            .map_err(GitProblem::start)?;
+            .map_err(GitProblem::cannot_start)?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             return Err(GitProblem::Absent {
@@ -213,7 +221,7 @@ impl Repository {
         // `:<mode> <mode> <object> <object> <status>`, then the path.
         while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
             let path = super::objects::path(path);
-            let Some(kind) = self.kind(&path, places) else {
+            let Some(kind) = self.file_kind(&path, places) else {
                 continue;
             };
             let head = String::from_utf8_lossy(head);
@@ -224,7 +232,7 @@ impl Repository {
                 Change { kind, path, object }
             } else {
                 let (mode, object) = (mode.to_owned(), object.unwrap_or_default().to_owned());
-                plain(kind, TreeEntry { path, mode, object })?
+                regular_file(kind, TreeEntry { path, mode, object })?
             });
         }
         Ok(changes)
@@ -232,7 +240,7 @@ impl Repository {
 }
 
 /// A file, which is no link.
-fn plain(kind: FileKind, entry: TreeEntry) -> Result<Change, GitProblem> {
+fn regular_file(kind: FileKind, entry: TreeEntry) -> Result<Change, GitProblem> {
     let TreeEntry { path, mode, object } = entry;
     if mode == "120000" {
         let revision = "HEAD".to_owned();

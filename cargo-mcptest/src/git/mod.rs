@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-pub(crate) use history::{Commit, FileKind, History, Places};
+pub(crate) use history::{Commit, FileKind, History, RepositoryPaths};
 use objects::{Objects, TreeEntry};
 use problem::GitProblem;
 
@@ -57,14 +57,14 @@ impl Revision {
         named: &[PathBuf],
         roots: &[PathBuf],
     ) -> Result<Self, Failure> {
-        let repository = Repository::around(package).map_err(Failure::from)?;
+        let repository = Repository::discover(package).map_err(Failure::from)?;
         let read = repository.read(revision, named, roots);
         read.map_err(Failure::from)
     }
 }
 
 /// The stem of a recording by its path: an agent and a model, below a folder `cassettes`.
-fn stem_of_recording(path: &Path) -> Option<String> {
+fn recording_stem(path: &Path) -> Option<String> {
     let kept = path
         .extension()
         .is_some_and(|end| end == "json" || end == "jsonl");
@@ -80,16 +80,16 @@ fn stem_of_recording(path: &Path) -> Option<String> {
 }
 
 /// A package's folder from the top of its repository; nothing where it is in none.
-pub(crate) fn prefix(package: &Path) -> Option<PathBuf> {
-    Repository::around(package)
+pub(crate) fn repository_prefix(package: &Path) -> Option<PathBuf> {
+    Repository::discover(package)
         .ok()
         .map(|repository| repository.prefix)
 }
 
 /// Whether git ignores a path of a folder; nothing where the folder is in no repository, or there is no git.
 pub(crate) fn ignores(folder: &Path, path: &Path) -> Option<bool> {
-    let repository = Repository::around(folder).ok()?;
-    let mut git = repository.git(&["check-ignore", "--quiet", "--no-index", "--"]);
+    let repository = Repository::discover(folder).ok()?;
+    let mut git = repository.command(&["check-ignore", "--quiet", "--no-index", "--"]);
     let asked = git.arg(path).stdin(Stdio::null()).output().ok()?;
     match asked.status.code() {
         Some(0) => Some(true),
@@ -99,7 +99,7 @@ pub(crate) fn ignores(folder: &Path, path: &Path) -> Option<bool> {
 }
 
 impl Repository {
-    fn around(package: &Path) -> Result<Self, GitProblem> {
+    fn discover(package: &Path) -> Result<Self, GitProblem> {
         let mut repository = Self {
             folder: package.to_owned(),
             prefix: PathBuf::new(),
@@ -122,7 +122,7 @@ impl Repository {
         named: &[PathBuf],
         roots: &[PathBuf],
     ) -> Result<Revision, GitProblem> {
-        let commit = self.commit(revision)?;
+        let commit = self.resolve_commit(revision)?;
         let folder = tempfile::Builder::new()
             .prefix("mcptest-")
             .tempdir()
@@ -137,7 +137,7 @@ impl Repository {
                 nested.extend(below.filter(|it| *it != Path::new("")).map(Path::to_owned));
             }
             let is_recording = self.is_recording(&path, named);
-            stems.extend(stem_of_recording(&path));
+            stems.extend(recording_stem(&path));
             if !is_recording && !self.is_suite(&path, roots) {
                 continue;
             }
@@ -173,7 +173,9 @@ impl Repository {
 
     /// Whether a file is a suite of the package, or lies beside one.
     fn is_suite(&self, path: &Path, roots: &[PathBuf]) -> bool {
-        let mut roots = roots.iter().filter_map(|root| within(&self.prefix, root));
+        let mut roots = roots
+            .iter()
+            .filter_map(|root| relative_to_prefix(&self.prefix, root));
         roots.any(|root| path.starts_with(root))
     }
 
@@ -187,12 +189,14 @@ impl Repository {
                 .is_some_and(|folder| folder.iter().any(|part| part == "cassettes"))
         };
         let own = path.strip_prefix(&self.prefix).is_ok_and(in_folder);
-        let mut named = named.iter().filter_map(|place| within(&self.prefix, place));
+        let mut named = named
+            .iter()
+            .filter_map(|place| relative_to_prefix(&self.prefix, place));
         kept && (own || named.any(|place| path.starts_with(place)))
     }
 
     /// The full name of the commit that a revision means.
-    fn commit(&self, revision: &str) -> Result<String, GitProblem> {
+    fn resolve_commit(&self, revision: &str) -> Result<String, GitProblem> {
         let commit = |revision: &str| {
             let wanted = format!("{revision}^{{commit}}");
             self.run(&[
@@ -220,10 +224,10 @@ impl Repository {
     /// Runs git, and returns what it says without the line end.
     fn run(&self, arguments: &[&str]) -> Result<String, GitProblem> {
         let output = self
-            .git(arguments)
+            .command(arguments)
             .stdin(Stdio::null())
             .output()
-            .map_err(GitProblem::start)?;
+            .map_err(GitProblem::cannot_start)?;
         let text = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes)
                 .trim_end_matches('\n')
@@ -237,7 +241,7 @@ impl Repository {
     }
 
     /// Git that fetches nothing, asks nothing and locks nothing.
-    fn git(&self, arguments: &[&str]) -> Command {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command
             .arg("-C")
@@ -253,7 +257,7 @@ impl Repository {
 }
 
 /// A place relative to a folder of the repository, from the repository's top; `None` outside of it.
-fn within(prefix: &Path, place: &Path) -> Option<PathBuf> {
+fn relative_to_prefix(prefix: &Path, place: &Path) -> Option<PathBuf> {
     let mut found = PathBuf::new();
     for part in prefix.join(place).components() {
         match part {

@@ -32,12 +32,12 @@ pub(super) struct Objects {
 impl Objects {
     pub(super) fn open(repository: &Repository, revision: &str) -> Result<Self, GitProblem> {
         let mut child = repository
-            .git(&["cat-file", "--batch"])
+            .command(&["cat-file", "--batch"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(GitProblem::start)?;
+            .map_err(GitProblem::cannot_start)?;
         let (asked, answers) = (child.stdin.take(), child.stdout.take());
         let answers = answers.ok_or_else(|| GitProblem::Git("git has no output".to_owned()))?;
         Ok(Self {
@@ -55,12 +55,12 @@ impl Objects {
         commit: &str,
     ) -> Result<Vec<TreeEntry>, GitProblem> {
         let output = repository
-            .git(&["ls-tree", "-r", "-z", "--full-tree", commit])
+            .command(&["ls-tree", "-r", "-z", "--full-tree", commit])
             .stdin(Stdio::null())
             .output()
-            .map_err(GitProblem::start)?;
+            .map_err(GitProblem::cannot_start)?;
         if !output.status.success() {
-            return Err(self.absent(&String::from_utf8_lossy(&output.stderr)));
+            return Err(self.missing_object(&String::from_utf8_lossy(&output.stderr)));
         }
         let lines = output
             .stdout
@@ -94,7 +94,7 @@ impl Objects {
             .rsplit_once(' ')
             .and_then(|(_, size)| size.parse::<usize>().ok());
         let Some(size) = size else {
-            return Err(self.absent(&head));
+            return Err(self.missing_object(&head));
         };
         let mut bytes = vec![0; size];
         self.answers.read_exact(&mut bytes)?;
@@ -110,7 +110,7 @@ impl Objects {
     }
 
     /// An object is not in this clone.
-    fn absent(&self, said: &str) -> GitProblem {
+    fn missing_object(&self, said: &str) -> GitProblem {
         GitProblem::Absent {
             revision: self.revision.clone(),
             said: said.trim().to_owned(),

@@ -32,7 +32,7 @@ pub(super) enum GitProblem {
 
 impl GitProblem {
     /// Git does not start.
-    pub(super) fn start(error: io::Error) -> Self {
+    pub(super) fn cannot_start(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::NoGit,
             _ => Self::Io(error),
@@ -47,7 +47,7 @@ impl From<io::Error> for GitProblem {
 }
 
 /// How to compare with what git alone cannot give.
-fn folder_instead(revision: &str, more: &str) -> String {
+fn folder_advice(revision: &str, more: &str) -> String {
     format!(
         "check the revision out into a folder: `git worktree add ../baseline {revision}`{more}; then name this folder instead of the revision"
     )
@@ -57,38 +57,38 @@ impl From<GitProblem> for Failure {
     fn from(problem: GitProblem) -> Self {
         match problem {
             GitProblem::NoGit => Self::new("the command needs `git` to read the recordings of a revision, and there is no `git` here")
-                .help("install git, or name a folder with the recordings instead of a revision"),
+                .with_help("install git, or name a folder with the recordings instead of a revision"),
             GitProblem::NoRepository(folder) => {
                 Self::new(format!("`{}` is in no git repository", folder.display()))
-                    .help("name a folder with the recordings instead of a revision")
+                    .with_help("name a folder with the recordings instead of a revision")
             }
             GitProblem::Unknown { revision, shallow: true, .. } => Self::new(format!(
                 "the revision `{revision}` is not in this shallow clone"
             ))
-            .help("fetch the rest: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` for actions/checkout"),
+            .with_help("fetch the rest: `git fetch --unshallow`; in a GitHub workflow, `fetch-depth: 0` for actions/checkout"),
             GitProblem::Unknown { revision, near, .. } => {
                 let failure = Self::new(format!(
                     "`{revision}` is neither a folder nor a revision that git knows"
                 ));
                 match near {
-                    Some(near) => failure.help(format!("did you mean `{near}`?")),
-                    None => failure.help("`git log --oneline` lists commits, `git branch --all` lists branches, `git tag` lists tags"),
+                    Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+                    None => failure.with_help("`git log --oneline` lists commits, `git branch --all` lists branches, `git tag` lists tags"),
                 }
             }
             GitProblem::Absent { revision, said } => Self::new(format!(
                 "not all of the recordings at `{revision}` are in this clone: {said}"
             ))
-            .help("the command fetches nothing; `git fetch --refetch --no-filter` completes a partial clone"),
+            .with_help("the command fetches nothing; `git fetch --refetch --no-filter` completes a partial clone"),
             GitProblem::Lfs { revision, path } => Self::new(format!(
                 "`{}` at `{revision}` is in Git LFS, and git has only a pointer to it",
                 path.display()
             ))
-            .help(folder_instead(&revision, " and `git lfs pull` there")),
+            .with_help(folder_advice(&revision, " and `git lfs pull` there")),
             GitProblem::Link { revision, path } => Self::new(format!(
                 "`{}` at `{revision}` is a symbolic link, and only files are read",
                 path.display()
             ))
-            .help(folder_instead(&revision, "")),
+            .with_help(folder_advice(&revision, "")),
             GitProblem::Git(said) => Self::new(format!("git says: {said}")),
             GitProblem::Io(error) => Self::new(format!("the recordings of the revision cannot be read: {error}")),
         }

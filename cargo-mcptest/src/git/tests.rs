@@ -36,12 +36,12 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
 /// A repository whose package has other recordings now than in its first commit.
 fn repository() -> Folder {
     let folder = Folder::new()
-        .with("shop/suites/cassettes/a__m/run-1.json", "one")
-        .with("shop/suites/cassettes/notes.md", "not read")
-        .with("shop/cassettes/deep/b__m.jsonl", "lines")
-        .with("shop/src/data.json", "not read")
-        .with("named/elsewhere/x.json", "named")
-        .with("desk/cassettes/other.json", "of another package");
+        .with_file("shop/suites/cassettes/a__m/run-1.json", "one")
+        .with_file("shop/suites/cassettes/notes.md", "not read")
+        .with_file("shop/cassettes/deep/b__m.jsonl", "lines")
+        .with_file("shop/src/data.json", "not read")
+        .with_file("named/elsewhere/x.json", "named")
+        .with_file("desk/cassettes/other.json", "of another package");
     git(folder.path(), &["init", "-q", "-b", "main"]);
     git(folder.path(), &["add", "-A"]);
     git(folder.path(), &["commit", "-qm", "one"]);

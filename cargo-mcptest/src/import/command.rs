@@ -14,17 +14,17 @@ use mcptest_trace::record::redact::Redactor;
 use serde_json::json;
 
 use super::names;
-use super::neighbours::{Neighbours, elsewhere, passed_over, place};
+use super::neighbours::{Neighbours, excluding_folder, other_suite_root, recordings_folder};
 use super::opening;
 use super::plan::ImportPlan;
 use super::recorded;
 use super::redact::redactor;
 use super::report::Reports;
-use super::run_cache::Reread;
+use super::run_cache::RunCache;
 use super::starter::{CalledTools, Starter};
 use super::store::StoreOptions;
 use super::summary::{self, SummaryRow};
-use super::writing::{Done, Writing};
+use super::writing::{ImportOutcome, Writing};
 use crate::failure::Failure;
 use crate::files;
 use crate::output::OutputFormat;
@@ -32,7 +32,7 @@ use crate::status::ExitStatus;
 use mcptest_import::FormatKind;
 use mcptest_import::Mapping;
 use mcptest_import::{GroupBy, Reading};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// Makes recordings from runs in another format, and proposes a suite for them.
 ///
@@ -51,7 +51,7 @@ pub(crate) struct Import {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// The suite that the runs belong to, e.g. `suites/refunds.yml`. If there is no such file, a first suite is written.
-    #[arg(long, value_name = "FILE", value_parser = suite_file)]
+    #[arg(long, value_name = "FILE", value_parser = parse_suite_file)]
     suite: PathBuf,
     /// The format of the files. Usually the command recognises it.
     #[arg(long, value_enum)]
@@ -86,7 +86,7 @@ pub(crate) struct Import {
 }
 
 /// A file that the harness finds as a suite.
-fn suite_file(text: &str) -> Result<PathBuf, String> {
+fn parse_suite_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension().and_then(|end| end.to_str()) {
         Some("yml" | "yaml") => Ok(path),
@@ -105,7 +105,7 @@ impl Import {
         err: &mut dyn Write,
     ) -> Result<ExitStatus, Failure> {
         let shown = portable_path(&self.suite);
-        if let Some(folder) = passed_over(&self.suite) {
+        if let Some(folder) = excluding_folder(&self.suite) {
             return Err(Failure::new(format!(
                 "no test would find `{shown}`: tests look for no suite in a folder named `{folder}`; write the suite elsewhere, \
                  e.g. `suites/{}`",
@@ -122,16 +122,16 @@ impl Import {
         };
         let mut mapping = self.mapping.clone();
         let of_suite = suite.iter().flat_map(|suite| &suite.servers);
-        mapping.know(of_suite.map(|server| server.name.value.as_str()));
+        mapping.add_servers(of_suite.map(|server| server.name.value.as_str()));
         let group_by = self.group_by()?;
         let redactor = self.redactor(suite.as_ref())?;
-        let mut done = Done::default();
-        let given = mcptest_import::named(&self.files);
+        let mut done = ImportOutcome::default();
+        let given = mcptest_import::find_files(&self.files);
         for error in &given.unreadable {
-            done.reports.unreadable(error);
+            done.reports.add_unreadable(error);
         }
         if let Some(note) = given.note() {
-            done.reports.note(&note);
+            done.reports.add_note(&note);
         }
         let (inputs, files) = opening::open(&given.files, self.from, &mut done.reports);
         let reading = Reading::new(&inputs, &mapping, &group_by, &redactor);
@@ -139,7 +139,7 @@ impl Import {
         if plan.found.is_empty() && done.reports.count() == 0 {
             for input in &inputs {
                 let what = "the file has no call of a model or of a tool";
-                done.reports.lose("holds no run", &input.shown, what);
+                done.reports.add("holds no run", &input.shown, what);
             }
         }
         self.report_absent(&plan, &group_by, &mut done.reports);
@@ -148,10 +148,10 @@ impl Import {
             replace: self.replace,
             check: self.check,
         };
-        let place = place(&self.suite);
+        let place = recordings_folder(&self.suite);
         let neighbours = Neighbours::new(&self.suite, &place, options, &redactor);
         let is_given = self.mapping.agent.is_some();
-        let owned = recorded::entries(&mut plan, suite.as_ref(), is_given, &neighbours);
+        let owned = recorded::match_entries(&mut plan, suite.as_ref(), is_given, &neighbours);
         let names = names::assign_names(
             &plan.groups,
             &owned,
@@ -161,7 +161,7 @@ impl Import {
             &mut done.reports,
         );
         let of_suite = suite.as_ref().map(|suite| suite.source.text());
-        let remembered = redactor.redact_text(&self.remembered()).into_owned();
+        let remembered = redactor.redact_text(&self.repeat_options()).into_owned();
         done.starter = Starter::new(CalledTools::new(&plan, of_suite), &remembered);
         let mut writing = Writing {
             options,
@@ -170,19 +170,19 @@ impl Import {
             suite: suite.as_ref(),
             neighbours: &neighbours,
             place: &place,
-            reread: Reread::default(),
+            reread: RunCache::default(),
             done,
         };
         if self.undo {
             return self.take_back(writing, &names, out, err);
         }
-        writing.all(&names)?;
+        writing.write_all(&names)?;
         let mut done = writing.done;
-        self.note(&mut done, suite.is_none());
-        if let Some(note) = elsewhere(&self.suite) {
-            done.reports.note(&note);
+        self.add_notes(&mut done, suite.is_none());
+        if let Some(note) = other_suite_root(&self.suite) {
+            done.reports.add_note(&note);
         }
-        let proposed = self.propose(suite.is_none(), &shown, &mut done)?;
+        let proposed = self.propose_suite(suite.is_none(), &shown, &mut done)?;
         self.print(&done, &redactor, proposed.as_deref(), out, err)?;
         let imported = done.rows.iter().any(|row| row.new + row.present > 0);
         Ok(match (imported, done.reports.count()) {
@@ -200,20 +200,20 @@ impl Import {
         if let (Some(name), false) = (&self.mapping.score, plan.is_scored) {
             let what = format!("no run has a number, a boolean or a verdict named `{name}`");
             let place = format!("--score {name}");
-            reports.lose("no run has the score that is asked for", &place, &what);
+            reports.add("no run has the score that is asked for", &place, &what);
         }
         for (by, named) in group_by.iter().zip(&self.group_by) {
             if !plan.grouped_by.contains(by) {
                 let place = format!("--group-by {named}");
                 let what =
                     "no run has this field, so runs belong to one agent if the user says the same";
-                reports.lose("no run has the field to group by", &place, what);
+                reports.add("no run has the field to group by", &place, what);
             }
         }
     }
 
     /// What is to be known of all runs together.
-    fn note(&self, done: &mut Done, absent: bool) {
+    fn add_notes(&self, done: &mut ImportOutcome, absent: bool) {
         let single = done
             .rows
             .iter()
@@ -235,7 +235,7 @@ impl Import {
             .map(|(_, way)| way)
             .collect();
         if absent && single > 2 && 2 * single > done.rows.len() && !ways.is_empty() {
-            done.reports.note(&format!(
+            done.reports.add_note(&format!(
                 "{single} agents have one run each. To make one agent of several runs: {}",
                 ways.join(", ")
             ));
@@ -253,17 +253,17 @@ impl Import {
             } else {
                 ("do not", "their")
             };
-            done.reports.note(&format!(
+            done.reports.add_note(&format!(
                 "{} {do_not} say whether {their} call failed, and gates count such a call as a success (a limit on errors fails): {way}",
-                counted(unknown, "result")
+                pluralize(unknown, "result")
             ));
         }
         let undecided: usize = done.rows.iter().map(|row| row.undecided).sum();
         if undecided > 0 {
-            done.reports.note(&format!(
+            done.reports.add_note(&format!(
                 "{} with a reward that is neither 0 nor 1: whether they passed is unknown; give the lowest reward of a run that \
                  passed: `--pass-at REWARD`",
-                counted(undecided, "run")
+                pluralize(undecided, "run")
             ));
         }
     }
@@ -288,11 +288,11 @@ impl Import {
     }
 
     /// Writes a first suite, or returns the entries that one lacks.
-    fn propose(
+    fn propose_suite(
         &self,
         absent: bool,
         shown: &str,
-        done: &mut Done,
+        done: &mut ImportOutcome,
     ) -> Result<Option<String>, Failure> {
         if done.starter.is_empty() {
             return Ok(None);
@@ -300,7 +300,7 @@ impl Import {
         if !absent {
             let entries = done.starter.entries().map(str::to_owned);
             return Ok(entries
-                .map_err(|why| done.reports.lose("entries are not shown", shown, &why))
+                .map_err(|why| done.reports.add("entries are not shown", shown, &why))
                 .ok()
                 .filter(|entries| !entries.is_empty()));
         }
@@ -313,14 +313,14 @@ impl Import {
                 done.proposed = true;
             }
             Ok(_) => done.proposed = true,
-            Err(why) => done.reports.lose("no suite was written", shown, &why),
+            Err(why) => done.reports.add("no suite was written", shown, &why),
         }
         Ok(None)
     }
 
     fn print(
         &self,
-        done: &Done,
+        done: &ImportOutcome,
         redactor: &Redactor,
         missing: Option<&str>,
         out: &mut dyn Write,
@@ -338,7 +338,7 @@ impl Import {
                 "suspects": done.doubts.iter().map(summary::doubt).collect::<Vec<_>>(),
                 "redacted": done.redacted.iter().collect::<BTreeMap<_, _>>(),
                 "missing_entries": missing,
-                "replacing_entries": done.starter.replacing(),
+                "replacing_entries": done.starter.replacements(),
             });
             writeln!(
                 out,
@@ -347,10 +347,14 @@ impl Import {
             )?;
             return Ok(());
         }
-        write!(err, "{}", redacted(&done.reports.drawn()))?;
+        write!(err, "{}", redacted(&done.reports.render()))?;
         if !done.rows.is_empty() {
             write!(out, "{}", summary::table(&done.rows))?;
-            writeln!(out, "recordings: {}", portable_path(&place(&self.suite)))?;
+            writeln!(
+                out,
+                "recordings: {}",
+                portable_path(&recordings_folder(&self.suite))
+            )?;
         }
         if done.proposed {
             writeln!(out, "first suite: {}", portable_path(&self.suite))?;
@@ -358,7 +362,7 @@ impl Import {
         if self.check && !done.rows.is_empty() {
             writeln!(out, "nothing was written, because of `--check`")?;
         }
-        write!(out, "{}", redacted(&done.reports.notes()))?;
+        write!(out, "{}", redacted(&done.reports.render_notes()))?;
         write!(out, "{}", redacted(&done.starter.tools().shown()))?;
         summary::doubts(&done.doubts, out)?;
         for (kind, count) in done.redacted.iter() {
@@ -370,11 +374,11 @@ impl Import {
                 "the suite does not have these agents yet; add them below `agents:`\n{missing}"
             )?;
         }
-        if !done.starter.replacing().is_empty() {
+        if !done.starter.replacements().is_empty() {
             writeln!(
                 out,
                 "the suite's comments on the runs of these agents are no longer true; replace their entries with these\n{}",
-                done.starter.replacing()
+                done.starter.replacements()
             )?;
         }
         if done.reports.count() > 0 {
@@ -383,7 +387,7 @@ impl Import {
                 (false, false) => "the rest is imported",
                 (false, true) => "the rest can be imported",
             };
-            let problems = counted(done.reports.count(), "problem");
+            let problems = pluralize(done.reports.count(), "problem");
             writeln!(err, "{problems}; {rest}")?;
         }
         Ok(())

@@ -34,14 +34,14 @@ enum Query {
 
 impl<'e> OpenEntries<'e> {
     pub(super) fn new(entries: &'e [Agent], is_given: bool) -> Self {
-        let asking = asking(entries);
+        let asking = index_by_prompts(entries);
         let mut open: HashMap<Query, VecDeque<usize>> = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
             let name = entry.name.value.as_str();
             for model in &entry.models {
                 let with_model = |name: &str| Digest::from_parts(&[name, &model.value.id]);
                 let named = Query::Named(with_model(name));
-                let numbered = names(name).map(|name| Query::Numbered(with_model(name)));
+                let numbered = base_names(name).map(|name| Query::Numbered(with_model(name)));
                 for query in numbered.chain([named]) {
                     let queue = open.entry(query).or_default();
                     // Two models of an entry may be one.
@@ -53,7 +53,7 @@ impl<'e> OpenEntries<'e> {
         }
         for (asked, indexes) in &asking {
             for index in indexes {
-                for name in names(&entries[*index].name.value) {
+                for name in base_names(&entries[*index].name.value) {
                     let query = Query::AskingNumbered(*asked, Digest::from_parts(&[name]));
                     open.entry(query).or_default().push_back(*index);
                 }
@@ -93,18 +93,18 @@ impl<'e> OpenEntries<'e> {
         if group.by_task {
             queries.push(Query::Numbered(with_model));
         }
-        queries.push(self.asking(group));
+        queries.push(self.query_for(group));
         let model = Digest::from_parts(&[&group.model]);
         queries.iter().find_map(|query| self.first(query, model))
     }
 
     /// The entries with the prompts of a group, of those that may have it.
-    fn asking(&mut self, group: &Group) -> Query {
+    fn query_for(&mut self, group: &Group) -> Query {
         let agent = self.is_given.then(|| Digest::from_parts(&[&group.agent]));
         let query = Query::Asking(group.asked, agent);
         if !self.open.contains_key(&query) {
             let asking = self.asking.get(&group.asked).into_iter().flatten().copied();
-            let may_be = |index: &usize| may_have(&self.entries[*index], group, self.is_given);
+            let may_be = |index: &usize| may_own(&self.entries[*index], group, self.is_given);
             let queue = asking.filter(may_be).collect();
             self.open.insert(query.clone(), queue);
         }
@@ -123,7 +123,7 @@ impl<'e> OpenEntries<'e> {
 }
 
 /// The entries with the same prompts and a model, by what recordings of them are compared with.
-pub(super) fn asking(entries: &[Agent]) -> HashMap<Digest, Vec<usize>> {
+pub(super) fn index_by_prompts(entries: &[Agent]) -> HashMap<Digest, Vec<usize>> {
     let mut asking: HashMap<Digest, Vec<usize>> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         for model in &entry.models {
@@ -135,12 +135,12 @@ pub(super) fn asking(entries: &[Agent]) -> HashMap<Digest, Vec<usize>> {
 }
 
 /// Another agent that is asked the same is another agent, if the command names this one.
-pub(super) fn may_have(entry: &Agent, group: &Group, is_given: bool) -> bool {
+pub(super) fn may_own(entry: &Agent, group: &Group, is_given: bool) -> bool {
     !is_given || entry.name.value.starts_with(&*group.agent)
 }
 
 /// Whether an entry has the prompts of a group.
-pub(super) fn asks(entry: &Agent, group: &Group) -> bool {
+pub(super) fn has_prompts(entry: &Agent, group: &Group) -> bool {
     prompt_digest(entry, &group.model) == group.asked
 }
 
@@ -152,7 +152,7 @@ fn prompt_digest(entry: &Agent, model: &str) -> Digest {
 }
 
 /// A name, and without its number if it has one.
-fn names(name: &str) -> impl Iterator<Item = &str> {
+fn base_names(name: &str) -> impl Iterator<Item = &str> {
     let numbered = name.rsplit_once(' ');
     let plain = numbered.filter(|(_, number)| number.parse::<u32>().is_ok());
     std::iter::once(name).chain(plain.map(|(plain, _)| plain))
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     /// A plain second implementation of `OpenEntries::find`, which looks at all entries each time.
-    fn plain(
+    fn find_naive(
         entries: &[Agent],
         claimed: &HashSet<(usize, String)>,
         group: &Group,
@@ -186,10 +186,10 @@ mod tests {
             let mut all = (0..entries.len()).filter(is_free);
             all.find(|index| has_model(&entries[*index]) && is_it(&entries[*index]))
         };
-        of(&|entry| asks(entry, group) && named(entry))
+        of(&|entry| has_prompts(entry, group) && named(entry))
             .or_else(|| of(&|entry| (group.by_task || replaces) && entry.name.value == wanted))
             .or_else(|| of(&|entry| group.by_task && named(entry)))
-            .or_else(|| of(&|entry| asks(entry, group) && may_have(entry, group, is_given)))
+            .or_else(|| of(&|entry| has_prompts(entry, group) && may_own(entry, group, is_given)))
     }
 
     const NAMES: [&str; 6] = ["a", "a 2", "a 2 3", "ab", "b", "b x"];
@@ -239,7 +239,7 @@ mod tests {
                 };
                 let wanted = NAMES[name];
                 let found = open.find(&group, wanted, replaces);
-                prop_assert_eq!(found, plain(&entries, &claimed, &group, wanted, (is_given, replaces)));
+                prop_assert_eq!(found, find_naive(&entries, &claimed, &group, wanted, (is_given, replaces)));
                 let mut all = entries.iter();
                 let has = all.any(|it| it.name.value == wanted && it.models.iter().any(|it| it.value.id == model));
                 prop_assert_eq!(open.has(wanted, model), has);

@@ -47,7 +47,7 @@ impl Forks {
         let mut state = Digest::from_parts(&["turns", first.unwrap_or_default()]);
         let mut beginnings = Vec::new();
         for turn in turns.into_iter().flatten() {
-            state = state.then(&mcptest_trace::trace::canonical_json(turn));
+            state = state.chain(&mcptest_trace::trace::canonical_json(turn));
             beginnings.push(state);
         }
         self.runs.push(Run {
@@ -80,7 +80,7 @@ impl Forks {
             if let Some(other) = holders[whole].iter().find(longer) {
                 let other = &self.runs[*other].id;
                 if beginnings.len() >= run.shortest {
-                    reports.note(&format!("`{id}` is only the beginning of `{other}`, and is left out: it is no run of its own"));
+                    reports.add_note(&format!("`{id}` is only the beginning of `{other}`, and is left out: it is no run of its own"));
                     left_out.insert(run.number);
                 }
                 continue;
@@ -89,7 +89,7 @@ impl Forks {
                 .get(run.shortest - 1)
                 .map(|early| &holders[early]);
             if shared.is_some_and(|holders| holders.iter().any(|other| *other < index)) {
-                reports.note(&format!(
+                reports.add_note(&format!(
                     "`{id}` begins like another session: the two runs are not independent, so statistics give them too much weight"
                 ));
             }

@@ -48,12 +48,12 @@ pub(super) fn assign_names(
         **first.or_insert(&group.agent) != *group.agent
     });
     if of_file.any(|is_another| is_another) {
-        reports.note(
+        reports.add_note(
             "runs of one task are in several files, and each file becomes its own agent: `--agent NAME` makes one agent of all",
         );
     }
     let entries = suite.map_or(&[][..], |suite| &suite.agents);
-    let mut taken = Taken::default();
+    let mut taken = TakenNames::default();
     let segments = entries
         .iter()
         .map(|entry| Digest::from_parts(&[&entry.segment]));
@@ -79,7 +79,7 @@ pub(super) fn assign_names(
             let agent = &entries[entry];
             Name {
                 agent: agent.name.value.as_str().into(),
-                stem: stem_of(agent, &group.model, neighbours),
+                stem: recording_stem(agent, &group.model, neighbours),
                 entry: Some(entry),
             }
         };
@@ -89,7 +89,7 @@ pub(super) fn assign_names(
             continue;
         }
         if open.has(&wanted, &group.model) {
-            reports.note(&format!(
+            reports.add_note(&format!(
                 "`{wanted}` has another prompt in the suite, so these runs get their own agent: `--replace` replaces the \
                  recordings of `{wanted}` with them instead"
             ));
@@ -102,13 +102,15 @@ pub(super) fn assign_names(
             let alike = of_subject.get(&group.subject).into_iter().flatten();
             let keeps = |name: &str| {
                 let mut alike = alike.clone();
-                alike.find_map(|group| neighbours.keeps(&stem(name, &group.model), group))
+                alike.find_map(|group| {
+                    neighbours.conflicting_owner(&make_stem(name, &group.model), group)
+                })
             };
-            taken.free(&wanted, &keeps).into()
+            taken.free_name(&wanted, &keeps).into()
         });
         let agent = agent.clone();
         names.push(Name {
-            stem: stem(&agent, &group.model),
+            stem: make_stem(&agent, &group.model),
             agent,
             entry: None,
         });
@@ -118,21 +120,21 @@ pub(super) fn assign_names(
 }
 
 /// The stem of an entry's recordings of a model.
-pub(super) fn stem_of(agent: &Agent, model: &str, neighbours: &Neighbours<'_>) -> String {
+pub(super) fn recording_stem(agent: &Agent, model: &str, neighbours: &Neighbours<'_>) -> String {
     let named = agent.models.iter().find(|named| named.value.id == model);
     named.map_or_else(
-        || stem(&agent.name.value, model),
-        |model| neighbours.own(agent.cassette_stems(&model.value)),
+        || make_stem(&agent.name.value, model),
+        |model| neighbours.own_stem(agent.cassette_stems(&model.value)),
     )
 }
 
-fn stem(agent: &str, model: &str) -> String {
+fn make_stem(agent: &str, model: &str) -> String {
     format!("{}__{}", cassette_slug(agent), cassette_slug(model))
 }
 
 /// The names that are taken, as cases and as files.
 #[derive(Default)]
-struct Taken {
+struct TakenNames {
     names: HashSet<Digest>,
     /// How many of the first numbers of a name are taken.
     numbers: HashMap<Digest, u32>,
@@ -140,9 +142,9 @@ struct Taken {
     passed: BTreeMap<String, String>,
 }
 
-impl Taken {
+impl TakenNames {
     /// A name that no other agent has, neither as a case nor as a file; `kept` says who has its recordings.
-    fn free(&mut self, wanted: &str, kept: &dyn Fn(&str) -> Option<String>) -> String {
+    fn free_name(&mut self, wanted: &str, kept: &dyn Fn(&str) -> Option<String>) -> String {
         let plain = match segment(wanted) {
             Some(segment) if !is_reserved(&segment) => wanted.to_owned(),
             _ => format!("agent {wanted}"),
@@ -158,7 +160,7 @@ impl Taken {
                 1 => plain.clone(),
                 number => format!("{plain} {number}"),
             };
-            let [segment, file] = digests(&name);
+            let [segment, file] = name_digests(&name);
             let is_free = !self.names.contains(&segment) && !self.names.contains(&file);
             // What one group passes over may be another's.
             if is_free && let Some(by) = kept(&name) {
@@ -178,8 +180,8 @@ impl Taken {
     /// Tells which names were passed over and given to nobody.
     fn report(self, reports: &mut Reports) {
         let passed = self.passed.into_iter();
-        for (name, by) in passed.filter(|(name, _)| !self.names.contains(&digests(name)[0])) {
-            reports.note(&format!(
+        for (name, by) in passed.filter(|(name, _)| !self.names.contains(&name_digests(name)[0])) {
+            reports.add_note(&format!(
                 "`{name}` has recordings in this folder already, {by}: the new agent gets another name"
             ));
         }
@@ -187,7 +189,7 @@ impl Taken {
 }
 
 /// What a name is as a case, and as a file.
-fn digests(name: &str) -> [Digest; 2] {
+fn name_digests(name: &str) -> [Digest; 2] {
     let segment = segment(name).unwrap_or_default();
     let file = cassette_slug(name).to_ascii_lowercase();
     [
@@ -235,9 +237,9 @@ mod tests {
 
     #[test]
     fn names_that_clash_are_numbered() {
-        let mut taken = Taken::default();
+        let mut taken = TakenNames::default();
         let names = ["a b", "a_b", "A b", "narrative", "!!!", "!!!"];
-        let mut free = |name| taken.free(name, &|_| None);
+        let mut free = |name| taken.free_name(name, &|_| None);
         let names = names.map(&mut free);
         assert_eq!(
             names,

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{portable_path, quoted_list};
 use mcptest_trace::record::redact::Redactor;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::plan::{Group, prompt_digest};
 use super::store::{self, StoreOptions};
-use crate::files::{files, stem};
+use crate::files::{find_files, stem};
 use mcptest_import::Digest;
 
 /// Folders beside suites that hold none.
@@ -36,9 +36,9 @@ pub(super) struct Neighbours<'n> {
 
 /// Where the recordings of a suite lie: below the crate's folder where they do already, else beside the
 /// suite.
-pub(super) fn place(suite: &Path) -> PathBuf {
+pub(super) fn recordings_folder(suite: &Path) -> PathBuf {
     let beside = suite.parent().unwrap_or(Path::new("")).join("cassettes");
-    let (absolute, root) = in_crate(suite);
+    let (absolute, root) = locate_crate(suite);
     let central = root.and_then(|root| {
         let below = absolute.strip_prefix(root.join("suites")).ok()?;
         Some(root.join("cassettes").join(below.with_extension("")))
@@ -47,7 +47,7 @@ pub(super) fn place(suite: &Path) -> PathBuf {
 }
 
 /// The whole path of a suite, and the folder of the `Cargo.toml` above it.
-fn in_crate(suite: &Path) -> (PathBuf, Option<PathBuf>) {
+fn locate_crate(suite: &Path) -> (PathBuf, Option<PathBuf>) {
     let absolute = std::path::absolute(suite).unwrap_or_else(|_| suite.to_owned());
     let mut folders = absolute.ancestors().skip(1);
     let root = folders.find(|folder| folder.join("Cargo.toml").is_file());
@@ -57,8 +57,8 @@ fn in_crate(suite: &Path) -> (PathBuf, Option<PathBuf>) {
 
 /// The folder above a suite in which no suite is looked for, as recordings lie there. Without a crate, suites lie below
 /// the folder in which the command runs.
-pub(super) fn passed_over(suite: &Path) -> Option<String> {
-    let (absolute, root) = in_crate(suite);
+pub(super) fn excluding_folder(suite: &Path) -> Option<String> {
+    let (absolute, root) = locate_crate(suite);
     let root = root.or_else(|| std::env::current_dir().ok());
     let below = absolute.parent()?.strip_prefix(root?).ok()?;
     let mut names = below.iter().map(OsStr::to_string_lossy);
@@ -67,8 +67,8 @@ pub(super) fn passed_over(suite: &Path) -> Option<String> {
 }
 
 /// Where tests look for suites, if that is elsewhere as far as the manifest says.
-pub(super) fn elsewhere(suite: &Path) -> Option<String> {
-    let (absolute, root) = in_crate(suite);
+pub(super) fn other_suite_root(suite: &Path) -> Option<String> {
+    let (absolute, root) = locate_crate(suite);
     let root = root?;
     let manifest = fs::read_to_string(root.join("Cargo.toml")).ok()?;
     let manifest: toml_edit::DocumentMut = manifest.parse().ok()?;
@@ -102,10 +102,10 @@ pub(super) fn elsewhere(suite: &Path) -> Option<String> {
 }
 
 /// The stems of the recordings that an agent may have.
-fn stems(agent: &Agent) -> Vec<String> {
+fn possible_stems(agent: &Agent) -> Vec<String> {
     if let Some(cassette) = &agent.cassette {
         let path = Path::new(&cassette.value);
-        let file = is_of(path, &["json", "jsonl"]);
+        let file = has_extension(path, &["json", "jsonl"]);
         let stem = if file {
             path.file_stem()
         } else {
@@ -137,8 +137,10 @@ impl<'n> Neighbours<'n> {
             .into_iter()
             .flatten()
             .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.file_name() != suite.file_name() && is_of(path, &["yml", "yaml"]))
-            .filter(|path| self::place(path) == place)
+            .filter(|path| {
+                path.file_name() != suite.file_name() && has_extension(path, &["yml", "yaml"])
+            })
+            .filter(|path| self::recordings_folder(path) == place)
             .collect();
         paths.sort();
         let mut suites = HashMap::new();
@@ -149,7 +151,7 @@ impl<'n> Neighbours<'n> {
                 unread.get_or_insert(shown);
                 continue;
             };
-            for stem in read.agents.iter().flat_map(stems) {
+            for stem in read.agents.iter().flat_map(possible_stems) {
                 let suite = suites.entry(stem.to_lowercase());
                 suite.or_insert_with(|| shown.clone());
             }
@@ -172,13 +174,13 @@ impl<'n> Neighbours<'n> {
     pub(super) fn has_unclaimed(&self, own: &HashSet<&str>) -> bool {
         let is_unclaimed =
             |stem: &String| self.suite(stem).is_none() && !own.contains(stem.as_str());
-        let recordings = files(self.place, &["json", "jsonl"], &[]);
+        let recordings = find_files(self.place, &["json", "jsonl"], &[]);
         let mut stems = recordings.iter().filter_map(|it| stem(self.place, it));
         stems.any(|stem| is_unclaimed(&stem))
     }
 
     /// The stem of an entry's recordings: of those that they may have, the one that they have.
-    pub(super) fn own(&self, mut stems: Vec<String>) -> String {
+    pub(super) fn own_stem(&self, mut stems: Vec<String>) -> String {
         let is_there = |stem: &String| {
             let mut ends = ["", ".json", ".jsonl"].iter();
             ends.any(|end| self.place.join(format!("{stem}{end}")).exists())
@@ -188,7 +190,7 @@ impl<'n> Neighbours<'n> {
     }
 
     /// Whose the recordings with a stem are, where they are not those of a group.
-    pub(super) fn keeps(&self, stem: &str, group: &Group) -> Option<String> {
+    pub(super) fn conflicting_owner(&self, stem: &str, group: &Group) -> Option<String> {
         if let Some(suite) = self.suite(stem) {
             return Some(format!("those of `{suite}`"));
         }
@@ -201,18 +203,18 @@ impl<'n> Neighbours<'n> {
             Some(suite) if any => Some(format!("perhaps those of `{suite}`, which does not load")),
             _ if others && other => Some(format!(
                 "which have another prompt and belong to no suite (`{}` lists them)",
-                call("validate")
+                command_line("validate")
             )),
             _ => None,
         }
     }
 
     /// The identifiers of the runs that are recorded with a stem.
-    pub(super) fn ids(&self, stem: &str) -> HashSet<Digest> {
+    pub(super) fn run_ids(&self, stem: &str) -> HashSet<Digest> {
         let mut ids = HashSet::new();
         // What cannot be read is told when it is written to.
         _ = Store::new(&store::layout(self.place, stem, self.options.jsonl)).and_then(|store| {
-            store.each(|_, bytes| {
+            store.for_each_run(|_, bytes| {
                 let run = serde_json::from_slice::<Value>(bytes).ok();
                 let id = run.and_then(|run| store::identity(&run));
                 ids.extend(id.map(|id| Digest::from_parts(&[&id])));
@@ -228,7 +230,7 @@ impl<'n> Neighbours<'n> {
         let mut has = [false; 2];
         // What cannot be read is told when it is written to.
         _ = Store::new(&layout).and_then(|store| {
-            store.each(|_, bytes| {
+            store.for_each_run(|_, bytes| {
                 let run = serde_json::from_slice::<Value>(bytes);
                 has[0] = true;
                 has[1] |= run.is_ok_and(|run| prompt_digest(&run, self.redactor) != group.asked);
@@ -238,7 +240,7 @@ impl<'n> Neighbours<'n> {
     }
 }
 
-fn is_of(path: &Path, extensions: &[&str]) -> bool {
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|extension| extensions.contains(&extension))
 }

@@ -21,7 +21,7 @@ pub(super) fn open(
     let (mut inputs, mut files, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for file in named {
         let index = u32::try_from(inputs.len()).unwrap_or(u32::MAX);
-        let split = Input::split(file, index).map_err(|error| reports.unreadable(&error));
+        let split = Input::split(file, index).map_err(|error| reports.add_unreadable(&error));
         let Ok(Split {
             input,
             parts,
@@ -32,46 +32,46 @@ pub(super) fn open(
         };
         if parts.is_empty() && unreadable.is_empty() {
             let what = "the file is empty, or its list is";
-            reports.lose("holds nothing", &input.shown, what);
+            reports.add("holds nothing", &input.shown, what);
         }
         for error in unreadable {
-            reports.unreadable(&error);
+            reports.add_unreadable(&error);
         }
         if parts.is_empty() {
             continue;
         }
-        match from.map_or_else(|| kind(&input, &parts), Ok) {
+        match from.map_or_else(|| detect_kind(&input, &parts), Ok) {
             Ok(kind) => {
                 files.push((kind, parts));
                 inputs.push(input);
             }
             // The result of a trial is read with its trajectory, and the kind of a sub-agent with its session.
-            Err(_) if file.found && is_beside(&input.name()) => {}
+            Err(_) if file.found && is_companion_file(&input.name()) => {}
             Err(lost) => unknown.push((input.shown, lost)),
         }
     }
     for (place, lost) in unknown {
         if lost.reason == UNKNOWN && !files.is_empty() {
             // Whoever gave the others knows the formats.
-            reports.lose(
+            reports.add(
                 UNKNOWN,
                 &place,
                 "no record in it looks like a run of a known format",
             );
         } else {
-            reports.lost(&place, &lost);
+            reports.add_lost(&place, &lost);
         }
     }
     (inputs, files)
 }
 
 /// Whether a file of this name stands beside a run and tells something of it.
-fn is_beside(name: &str) -> bool {
+fn is_companion_file(name: &str) -> bool {
     name == "result.json" || is_about_subagent(name)
 }
 
 /// The format of a file, by its first records.
-fn kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost> {
+fn detect_kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost> {
     if input.is_archive() {
         return FormatKind::detect(input, &Value::Null);
     }

@@ -73,7 +73,7 @@ impl ImportPlan {
     }
 
     /// The number of the records of a run that was found.
-    pub(super) fn records(&self, run: u32) -> u32 {
+    pub(super) fn run_id(&self, run: u32) -> u32 {
         self.found[run as usize].candidate
     }
 

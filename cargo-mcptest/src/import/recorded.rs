@@ -8,17 +8,17 @@ use std::rc::Rc;
 
 use mcptest_suite::model::Suite;
 
-use super::entries::{asking, may_have};
-use super::names::stem_of;
+use super::entries::{index_by_prompts, may_own};
+use super::names::recording_stem;
 use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan};
 use mcptest_import::Digest;
 
 /// The entries that have the recording of a run, by the run's identifier.
-type Recorded = HashMap<Digest, Vec<usize>>;
+type EntriesByRun = HashMap<Digest, Vec<usize>>;
 
-fn with_runs(entries: &[usize], ids: impl Fn(usize) -> HashSet<Digest>) -> Recorded {
-    let mut recorded = Recorded::new();
+fn index_by_run(entries: &[usize], ids: impl Fn(usize) -> HashSet<Digest>) -> EntriesByRun {
+    let mut recorded = EntriesByRun::new();
     for entry in entries {
         for id in ids(*entry) {
             recorded.entry(id).or_default().push(*entry);
@@ -29,19 +29,19 @@ fn with_runs(entries: &[usize], ids: impl Fn(usize) -> HashSet<Digest>) -> Recor
 
 /// The entry that has runs of each group, where several entries or groups are asked the same. Groups that went apart
 /// since are one again, unless they are to take the place of what is recorded.
-pub(super) fn entries(
+pub(super) fn match_entries(
     plan: &mut ImportPlan,
     suite: Option<&Suite>,
     is_given: bool,
     neighbours: &Neighbours<'_>,
 ) -> Vec<Option<usize>> {
     let agents = suite.map_or(&[][..], |suite| &suite.agents);
-    let asking = asking(agents);
+    let asking = index_by_prompts(agents);
     let mut alike: HashMap<Digest, usize> = HashMap::new();
     for group in &plan.groups {
         *alike.entry(group.asked).or_default() += 1;
     }
-    let mut recorded: HashMap<Digest, Recorded> = HashMap::new();
+    let mut recorded: HashMap<Digest, EntriesByRun> = HashMap::new();
     let mut firsts: HashMap<(usize, Rc<str>), usize> = HashMap::new();
     let mut owned: Vec<Option<usize>> = Vec::new();
     let mut groups: Vec<Group> = Vec::new();
@@ -52,12 +52,12 @@ pub(super) fn entries(
             // Groups that are asked the same have the same model.
             let recorded = recorded.entry(group.asked);
             let recorded = recorded.or_insert_with(|| {
-                let stem = |entry: usize| stem_of(&agents[entry], &group.model, neighbours);
-                with_runs(entries, |entry| neighbours.ids(&stem(entry)))
+                let stem = |entry: usize| recording_stem(&agents[entry], &group.model, neighbours);
+                index_by_run(entries, |entry| neighbours.run_ids(&stem(entry)))
             });
             let own = group.runs.iter().map(|run| plan.found[*run as usize].id);
             let having = own.filter_map(|id| recorded.get(&id)).flatten();
-            let may_be = |entry: &&usize| may_have(&agents[**entry], &group, is_given);
+            let may_be = |entry: &&usize| may_own(&agents[**entry], &group, is_given);
             having.filter(may_be).min().copied()
         });
         let entry = entry.flatten();

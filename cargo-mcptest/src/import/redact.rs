@@ -29,6 +29,6 @@ pub(super) fn redactor<'a>(
     Ok(if keep_named {
         redactor
     } else {
-        redactor.with_named()
+        redactor.with_secret_keys()
     })
 }

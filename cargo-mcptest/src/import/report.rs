@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcptest_trace::text::{counted, escape_line};
+use mcptest_trace::text::{escape_line, pluralize};
 use serde_json::{Value, json};
 
 use mcptest_import::Lost;
 use mcptest_import::NO_ANSWER;
 use mcptest_import::NO_CALL;
-use mcptest_import::shortened;
+use mcptest_import::shorten;
 use mcptest_import::{Change, Unreadable};
 
 /// How many places of a reason are kept for programs.
@@ -51,11 +51,11 @@ struct Detail {
 }
 
 impl Reports {
-    pub(super) fn lose(&mut self, reason: &'static str, place: &str, detail: &str) {
+    pub(super) fn add(&mut self, reason: &'static str, place: &str, detail: &str) {
         let of_reason = self.reasons.entry(reason).or_default();
         of_reason.count += 1;
         let lines = detail.lines().map(escape_line);
-        let text = shortened(&lines.collect::<Vec<_>>().join("\n"), LONGEST);
+        let text = shorten(&lines.collect::<Vec<_>>().join("\n"), LONGEST);
         let details = &mut of_reason.details;
         let known = details.iter().position(|detail| detail.text == text);
         let known = known.or_else(|| {
@@ -76,22 +76,22 @@ impl Reports {
         }
     }
 
-    pub(super) fn unreadable(&mut self, error: &Unreadable) {
-        self.lose(error.reason, &error.place, &error.detail);
+    pub(super) fn add_unreadable(&mut self, error: &Unreadable) {
+        self.add(error.reason, &error.place, &error.detail);
     }
 
-    pub(super) fn lost(&mut self, place: &str, lost: &Lost) {
-        self.lose(lost.reason, place, &lost.detail);
+    pub(super) fn add_lost(&mut self, place: &str, lost: &Lost) {
+        self.add(lost.reason, place, &lost.detail);
     }
 
-    pub(super) fn note(&mut self, note: &str) {
+    pub(super) fn add_note(&mut self, note: &str) {
         *self.notes.entry(note.to_owned()).or_default() += 1;
     }
 
     /// A record was read otherwise than it is written. What a console cut short is lost.
-    pub(super) fn changed(&mut self, place: &str, change: Change) {
+    pub(super) fn add_change(&mut self, place: &str, change: Change) {
         match change {
-            Change::Cut => self.lose("is cut", place, change.describe()),
+            Change::Cut => self.add("is cut", place, change.describe()),
             _ => *self.changes.entry(change).or_default() += 1,
         }
     }
@@ -101,22 +101,22 @@ impl Reports {
     }
 
     /// The reports as text, as compilers draw errors.
-    pub(super) fn drawn(&self) -> String {
+    pub(super) fn render(&self) -> String {
         let mut out = String::new();
         for (reason, Reason { details, count }) in &self.reasons {
             let mut shown = 0;
             for detail in details.iter().take(DETAILS) {
                 shown += detail.count;
                 // Writing to a string cannot fail.
-                _ = writeln!(out, "error[import]: {reason}{}", detail.times());
+                _ = writeln!(out, "error[import]: {reason}{}", detail.count_suffix());
                 for place in detail.places.iter().take(PLACES) {
                     _ = writeln!(out, " --> {place}");
                 }
                 if let Some(more @ 1..) = detail.count.checked_sub(PLACES) {
-                    _ = writeln!(out, " --> and {}", counted(more, "more place"));
+                    _ = writeln!(out, " --> and {}", pluralize(more, "more place"));
                 }
                 let text = detail.text.replace('\n', "\n      ");
-                _ = writeln!(out, "  = {text}\n  = help: {}", help(reason));
+                _ = writeln!(out, "  = {text}\n  = help: {}", help_for(reason));
             }
             if let Some(more @ 1..) = count.checked_sub(shown) {
                 _ = writeln!(out, "error[import]: {reason}: {more} more");
@@ -126,15 +126,15 @@ impl Reports {
     }
 
     /// The notes as text. Of many that differ in names and numbers alone, some are shown.
-    pub(super) fn notes(&self) -> String {
+    pub(super) fn render_notes(&self) -> String {
         let changes = self.changes.iter().map(|(change, count)| {
-            let records = counted(*count, "record");
+            let records = pluralize(*count, "record");
             format!("note: {} ({records})\n", change.describe())
         });
         let mut out: String = changes.collect();
         let mut alike: BTreeMap<String, usize> = BTreeMap::new();
         for (note, count) in &self.notes {
-            let shown = alike.entry(shape(note)).or_default();
+            let shown = alike.entry(note_shape(note)).or_default();
             *shown += 1;
             if *shown > ALIKE {
                 continue;
@@ -143,13 +143,13 @@ impl Reports {
                 1 => String::new(),
                 _ => format!(" ({count} runs)"),
             };
-            let meaning = meaning(note).map_or_else(String::new, |it| format!(": {it}"));
+            let meaning = explain_note(note).map_or_else(String::new, |it| format!(": {it}"));
             // Writing to a string cannot fail.
             _ = writeln!(out, "note: {}{runs}{meaning}", escape_line(note));
         }
         let more = alike.values().map(|count| count.saturating_sub(ALIKE));
         if let more @ 1.. = more.sum() {
-            let more = counted(more, "more note");
+            let more = pluralize(more, "more note");
             _ = writeln!(out, "note: {more} like these: `--format json` lists all");
         }
         out
@@ -177,7 +177,7 @@ impl Reports {
 
 impl Detail {
     /// How often it was found, where that is more than once.
-    fn times(&self) -> String {
+    fn count_suffix(&self) -> String {
         match self.count {
             1 => String::new(),
             count => format!(" ({count} times)"),
@@ -186,7 +186,7 @@ impl Detail {
 }
 
 /// A note without the names and numbers in it.
-fn shape(note: &str) -> String {
+fn note_shape(note: &str) -> String {
     let words = note.split('`').step_by(2).collect::<Vec<_>>().join("`");
     words
         .chars()
@@ -195,7 +195,7 @@ fn shape(note: &str) -> String {
 }
 
 /// What to do about a reason.
-fn help(reason: &str) -> &'static str {
+fn help_for(reason: &str) -> &'static str {
     match reason {
         "cannot be read" => "check the path, and that you may read the file",
         "cannot be unpacked" | "is no archive that can be read" => {
@@ -247,7 +247,7 @@ fn help(reason: &str) -> &'static str {
 }
 
 /// What a note means for who reads it, where its own words do not say so. A note itself is a part of its recording.
-fn meaning(note: &str) -> Option<&'static str> {
+fn explain_note(note: &str) -> Option<&'static str> {
     Some(match note {
         "reasoning left out" => "recordings do not hold what a model thinks; no gate judges it",
         "ends in an unanswered call" => {

@@ -14,11 +14,11 @@ const MOST: usize = 4;
 
 /// The runs of the records that were read last.
 #[derive(Debug, Default)]
-pub(super) struct Reread(VecDeque<OfRecords>);
+pub(super) struct RunCache(VecDeque<CachedRuns>);
 
 /// The runs of some records.
 #[derive(Debug)]
-struct OfRecords {
+struct CachedRuns {
     /// Their number in the plan.
     number: u32,
     /// The runs that were not asked for yet.
@@ -29,7 +29,7 @@ struct OfRecords {
     record: u32,
 }
 
-impl Reread {
+impl RunCache {
     /// A run of a plan, and where it comes from. The reports are told why it cannot be read.
     pub(super) fn run(
         &mut self,
@@ -39,20 +39,20 @@ impl Reread {
         reports: &mut Reports,
     ) -> Option<(Value, String)> {
         let (kind, joined, ordinal) = plan.place(index);
-        let number = plan.records(index);
-        let has_run = |of: &OfRecords| {
+        let number = plan.run_id(index);
+        let has_run = |of: &CachedRuns| {
             of.number == number && of.runs.get(ordinal).is_some_and(Option::is_some)
         };
         if !self.0.iter().any(has_run) {
             let read = reading.map(kind, joined);
-            let (mapped, records) = read.map_err(|error| reports.unreadable(&error)).ok()?;
+            let (mapped, records) = read.map_err(|error| reports.add_unreadable(&error)).ok()?;
             let first = records.first()?;
             let runs = mapped.into_iter();
             self.0.truncate(MOST - 1);
-            self.0.push_front(OfRecords {
+            self.0.push_front(CachedRuns {
                 number,
                 runs: runs.map(|run| Some(run.ok()?.imported.cassette)).collect(),
-                place: first.place(),
+                place: first.location(),
                 file: first.input.name(),
                 record: first.number(),
             });

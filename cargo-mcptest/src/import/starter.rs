@@ -26,9 +26,9 @@ use mcptest_suite::model::{Agent, Prompt, Suite};
 use mcptest_suite::{LoadError, Source};
 
 pub(super) use self::entry::AgentEntry;
-use self::entry::system_prompt;
+use self::entry::system_prompt_line;
 pub(super) use self::suspects::Suspect;
-use self::text::comment;
+use self::text::comment_text;
 pub(super) use self::tools::CalledTools;
 
 /// The largest suite that is proposed, in bytes and in lines: more is not read. A line takes about two
@@ -37,20 +37,20 @@ const LARGEST: usize = 8 << 20;
 const LONGEST: usize = 160_000;
 
 /// The line that a suite begins with.
-fn head(name: CommandName) -> String {
+fn header_line(name: CommandName) -> String {
     let name = name.words();
     format!("# Written by `{name} import`. It demands what the imported runs do.\n")
 }
 
 /// Whether an import wrote a suite, out of runs that it judges.
 pub(crate) fn is_first_suite(suite: &Suite) -> bool {
-    let mut heads = CommandName::ALL.into_iter().map(head);
+    let mut heads = CommandName::ALL.into_iter().map(header_line);
     heads.any(|head| suite.source.text().starts_with(&head))
 }
 
 /// What the suite does with an agent's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum EntryAction {
     /// The suite has one that stays.
     Nothing,
     /// It goes beside those of the suite.
@@ -90,7 +90,7 @@ struct Size {
 impl Size {
     /// Takes an entry up, and says whether it is too much.
     fn add(&mut self, text: &str, prompt: &str) -> bool {
-        let of_prompt = system_prompt(prompt).len().min(text.len());
+        let of_prompt = system_prompt_line(prompt).len().min(text.len());
         self.bytes += text.len() - of_prompt;
         self.lines += text.lines().count();
         self.prompts += of_prompt;
@@ -105,7 +105,7 @@ impl Starter {
     pub(super) fn new(tools: CalledTools, remembered: &str) -> Self {
         Self {
             tools,
-            remembered: comment(remembered),
+            remembered: comment_text(remembered),
             ..Self::default()
         }
     }
@@ -121,15 +121,15 @@ impl Starter {
     }
 
     /// An agent as an entry.
-    pub(super) fn text_of(&self, entry: &AgentEntry) -> String {
+    pub(super) fn entry_text(&self, entry: &AgentEntry) -> String {
         entry.text(&self.tools, &entry.suspects(&self.tools))
     }
 
     /// Takes an agent up, as an entry of the suite where that lacks it, and says which of its runs look
     /// bad.
-    pub(super) fn add(&mut self, entry: AgentEntry, wanted: Wanted) -> Vec<Suspect> {
+    pub(super) fn add(&mut self, entry: AgentEntry, wanted: EntryAction) -> Vec<Suspect> {
         let mut suspects = entry.suspects(&self.tools);
-        if wanted == Wanted::Nothing {
+        if wanted == EntryAction::Nothing {
             // Nothing is made of the others.
             for suspect in &mut suspects {
                 suspect.aside = false;
@@ -140,7 +140,7 @@ impl Starter {
         suspects
     }
 
-    fn write(&mut self, entry: AgentEntry, wanted: Wanted, suspects: &[Suspect]) {
+    fn write(&mut self, entry: AgentEntry, wanted: EntryAction, suspects: &[Suspect]) {
         let text = entry.text(&self.tools, suspects);
         if self.size.add(&text, &entry.system_prompt) {
             *self = Self {
@@ -151,7 +151,7 @@ impl Starter {
             };
             return;
         }
-        if wanted == Wanted::InPlace {
+        if wanted == EntryAction::InPlace {
             self.replacing.push_str(&text);
             return;
         }
@@ -171,7 +171,7 @@ impl Starter {
     }
 
     /// The entries that go in the place of those of the suite.
-    pub(super) fn replacing(&self) -> &str {
+    pub(super) fn replacements(&self) -> &str {
         &self.replacing
     }
 
@@ -190,13 +190,13 @@ impl Starter {
     }
 
     /// The system prompt that all of several agents have, as a default, and their entries without it.
-    fn defaults(&self, entries: &str) -> (String, String) {
+    fn extract_defaults(&self, entries: &str) -> (String, String) {
         let mut prompts = self.written.iter().map(|(_, _, prompt, _)| prompt);
         match prompts.next() {
             Some(first)
                 if self.written.len() > 1 && !first.is_empty() && prompts.all(|it| it == first) =>
             {
-                let line = system_prompt(first);
+                let line = system_prompt_line(first);
                 let rest = entries.replace(&format!("    {line}"), "");
                 (format!("defaults:\n  {line}"), rest)
             }
@@ -215,9 +215,9 @@ impl Starter {
             "" => String::new(),
             options => format!("# The next import needs the same options: {options}\n"),
         };
-        let written = head(CommandName::current());
-        let head = self.tools.head(entries);
-        let (defaults, entries) = self.defaults(entries);
+        let written = header_line(CommandName::current());
+        let head = self.tools.header(entries);
+        let (defaults, entries) = self.extract_defaults(entries);
         let text = format!("{written}{remembered}{head}{defaults}agents:\n{entries}");
         let read: Result<Suite, LoadError> =
             mcptest::parse_suite(Source::new(path, shown, text.as_str()));

@@ -37,15 +37,15 @@ pub(super) fn lock(layout: &Layout) -> Result<Lock, StoreError> {
 
 /// The runs that are there.
 #[derive(Debug, Default)]
-pub(super) struct Existing {
+pub(super) struct ExistingRuns {
     /// By identifier.
-    pub(super) runs: HashMap<String, Recorded>,
+    pub(super) runs: HashMap<String, RecordedRun>,
     pub(super) count: usize,
 }
 
 /// A run that is there.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedRun {
     pub(super) place: RunPlace,
     /// What tells it from others of the same identifier.
     pub(super) essence: Digest,
@@ -55,20 +55,20 @@ pub(super) struct Recorded {
     pub(super) file: Option<String>,
 }
 
-impl Existing {
+impl ExistingRuns {
     /// Reads the runs that are there, one at a time.
     pub(super) fn load(store: &Store, mut each: impl FnMut(&Value)) -> Result<Self, StoreError> {
         let mut existing = Self::default();
-        store.each(|place, bytes| {
+        store.for_each_run(|place, bytes| {
             existing.count += 1;
             let Ok(run) = serde_json::from_slice::<Value>(bytes) else {
                 return;
             };
             each(&run);
             if let Some(id) = identity(&run) {
-                let recorded = Recorded {
+                let recorded = RecordedRun {
                     place: place.clone(),
-                    essence: essence(&run),
+                    essence: content_digest(&run),
                     bytes: Digest::from_parts(&[&String::from_utf8_lossy(bytes)]),
                     file: run["imported"]["file"].as_str().map(str::to_owned),
                 };
@@ -83,12 +83,12 @@ impl Existing {
 pub(super) fn identity(run: &Value) -> Option<String> {
     match run.get("imported").and_then(|imported| imported.get("id")) {
         Some(id) => Some(id.as_str()?.to_owned()),
-        None => Some(mcptest_import::identifier(run)),
+        None => Some(mcptest_import::content_id(run)),
     }
 }
 
 /// What makes a run the same run, wherever it was imported from.
-pub(super) fn essence(run: &Value) -> Digest {
+pub(super) fn content_digest(run: &Value) -> Digest {
     let mut run = run.clone();
     if let Some(imported) = run.get_mut("imported").and_then(Value::as_object_mut) {
         imported.remove("file");

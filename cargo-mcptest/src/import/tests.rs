@@ -66,7 +66,7 @@ struct Desk {
 
 /// What an import said.
 #[derive(Debug)]
-struct Said {
+struct ImportOutput {
     status: u8,
     out: String,
     err: String,
@@ -91,11 +91,11 @@ impl Desk {
     }
 
     /// Imports files of the folder into `suites/x.yml` there.
-    fn import(&self, arguments: &[&str]) -> Said {
+    fn import(&self, arguments: &[&str]) -> ImportOutput {
         self.import_into("suites/x.yml", arguments)
     }
 
-    fn import_into(&self, suite: &str, arguments: &[&str]) -> Said {
+    fn import_into(&self, suite: &str, arguments: &[&str]) -> ImportOutput {
         let suite = self.path().join(suite);
         let mut line = vec![
             "import".to_owned(),
@@ -121,7 +121,7 @@ impl Desk {
             let text = String::from_utf8(bytes).unwrap();
             text.replace(&format!("{}/", self.path().display()), "")
         };
-        Said {
+        ImportOutput {
             status,
             out: shown(out),
             err: shown(err),

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
-use super::store::{Existing, identity, layout, lock};
+use super::store::{ExistingRuns, identity, layout, lock};
 use super::writing::Writing;
 use crate::failure::Failure;
 use mcptest_import::Digest;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// The result of undoing an import.
 #[derive(Debug, Default)]
@@ -76,10 +76,10 @@ impl Writing<'_> {
             Some(lock(&layout)?)
         };
         let store = Store::new(&layout)?;
-        let Existing {
+        let ExistingRuns {
             runs: mut recorded,
             count: there,
-        } = Existing::load(&store, |_| {})?;
+        } = ExistingRuns::load(&store, |_| {})?;
         if let Some(entry) = name.entry
             && let Some(suite) = self.suite
         {
@@ -112,7 +112,7 @@ impl Writing<'_> {
         }
         undone.others += there - matched;
         if !going.is_empty() {
-            let note = self.to_write(name, &group.model, there - going.len());
+            let note = self.count_advice(name, &group.model, there - going.len());
             undone.notes.extend(note);
         }
         if !self.options.check && !going.is_empty() {
@@ -125,7 +125,7 @@ impl Writing<'_> {
 impl Undone {
     /// The suite goes with its last recording, if it is still the one that the import proposes. `own` are the
     /// agents of the import.
-    pub(super) fn with_suite(
+    pub(super) fn remove_suite(
         &mut self,
         path: &Path,
         own: &[Name],
@@ -187,7 +187,7 @@ impl Undone {
         lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         if self.absent > 0 {
             let are = if self.absent == 1 { "is" } else { "are" };
-            let absent = counted(self.absent, "run");
+            let absent = pluralize(self.absent, "run");
             lines.push(format!(
                 "note: {absent} of these files {are} not recorded here"
             ));

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::portable_path;
 use mcptest_trace::record::redact::RedactionCounts;
-use mcptest_trace::record::store::{Adding, Store, StoreError, render_line};
+use mcptest_trace::record::store::{RunAppender, Store, StoreError, render_line};
 use mcptest_trace::trace::{Origin, Run, parse_run};
 use serde_json::{Map, Value};
 
@@ -18,17 +18,17 @@ use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan, prompt_digest};
 use super::report::Reports;
-use super::run_cache::Reread;
-use super::starter::{AgentEntry, Starter, Wanted, is_first_suite};
-use super::store::{Existing, StoreOptions, essence, identity, layout, lock};
+use super::run_cache::RunCache;
+use super::starter::{AgentEntry, EntryAction, Starter, is_first_suite};
+use super::store::{ExistingRuns, StoreOptions, content_digest, identity, layout, lock};
 use super::summary::{Doubt, SummaryRow};
 use crate::failure::Failure;
 use mcptest_import::Reading;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// What an import has written so far.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct ImportOutcome {
     pub(super) reports: Reports,
     pub(super) redacted: RedactionCounts,
     pub(super) rows: Vec<SummaryRow>,
@@ -47,16 +47,16 @@ pub(super) struct Writing<'w> {
     pub(super) suite: Option<&'w Suite>,
     pub(super) neighbours: &'w Neighbours<'w>,
     pub(super) place: &'w Path,
-    pub(super) reread: Reread,
-    pub(super) done: Done,
+    pub(super) reread: RunCache,
+    pub(super) done: ImportOutcome,
 }
 
 impl<'w> Writing<'w> {
     /// Writes the runs of every group.
-    pub(super) fn all(&mut self, names: &[Name]) -> Result<(), Failure> {
+    pub(super) fn write_all(&mut self, names: &[Name]) -> Result<(), Failure> {
         let (mut doubtful, mut skipped, mut large) = (Vec::new(), Vec::new(), Vec::new());
         let suite = self.suite.map_or("", |suite| suite.source.text());
-        let defaults = defaults(suite);
+        let defaults = defaults_text(suite);
         let lines = LazyCell::new(|| suite.lines().collect());
         for groups in by_agent(names) {
             let Some(name) = groups.first().map(|first| &names[*first]) else {
@@ -69,20 +69,20 @@ impl<'w> Writing<'w> {
             for index in groups {
                 let group = &self.plan.groups[index];
                 entry.model(&group.model);
-                self.group(group, &names[index], &mut entry, &mut prompt)?;
+                self.write_group(group, &names[index], &mut entry, &mut prompt)?;
             }
             entry.beside(&defaults);
             let wanted = match self.suite_entry(name) {
-                None => Wanted::Beside,
+                None => EntryAction::Beside,
                 Some(agent) if entry.ends_skip_of(agent) || self.is_stale(&entry, &lines) => {
-                    Wanted::InPlace
+                    EntryAction::InPlace
                 }
-                Some(_) => Wanted::Nothing,
+                Some(_) => EntryAction::Nothing,
             };
-            if wanted == Wanted::Beside && entry.is_skipped() {
+            if wanted == EntryAction::Beside && entry.is_skipped() {
                 skipped.push(&*name.agent);
             }
-            if wanted == Wanted::Beside && entry.is_too_large() {
+            if wanted == EntryAction::Beside && entry.is_too_large() {
                 large.push(&*name.agent);
             }
             let runs = entry.kept();
@@ -94,7 +94,7 @@ impl<'w> Writing<'w> {
             self.done.doubts.extend(doubts);
         }
         if let Some(who) = first_and_more(&doubtful) {
-            self.done.reports.note(&format!(
+            self.done.reports.add_note(&format!(
                 "every run of {who} looks bad: the first suite may demand bad behaviour"
             ));
         }
@@ -103,13 +103,13 @@ impl<'w> Writing<'w> {
                 "too many runs of {who}: the suite asks only for the calls that all of them share; `--group-by` makes \
                  several agents of them"
             );
-            self.done.reports.note(&note);
+            self.done.reports.add_note(&note);
         }
         if let Some(who) = first_and_more(&skipped) {
             let note = format!(
                 "no run of {who} passed: the suite skips them, and says why; import runs that passed to get a plan"
             );
-            self.done.reports.note(&note);
+            self.done.reports.add_note(&note);
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl<'w> Writing<'w> {
         if !self.options.replace || !self.suite.is_some_and(is_first_suite) {
             return false;
         }
-        let text = self.done.starter.text_of(entry);
+        let text = self.done.starter.entry_text(entry);
         let mut comments = text.lines().filter(|line| line.starts_with("    # "));
         entry.kept() > 0 && !comments.all(|line| lines.contains(line))
     }
@@ -135,7 +135,7 @@ impl<'w> Writing<'w> {
         suite.agents.get(entry)
     }
 
-    fn group(
+    fn write_group(
         &mut self,
         group: &Group,
         name: &Name,
@@ -149,32 +149,32 @@ impl<'w> Writing<'w> {
         let store = Store::new(&layout)?;
         let mut stale = 0;
         let existing = if replace {
-            Existing::default()
+            ExistingRuns::default()
         } else {
-            Existing::load(&store, |run| {
+            ExistingRuns::load(&store, |run| {
                 stale += usize::from(prompt_digest(run, self.reading.redactor) != group.asked);
-                entry.add(run, checked(run).ok(), group.by_task);
+                entry.add(run, check_run(run).ok(), group.by_task);
             })?
         };
         if stale > 0 && !group.by_task {
-            self.done.reports.note(&format!(
+            self.done.reports.add_note(&format!(
                 "`{}` has {} with another prompt, system prompt or model: `--replace` replaces them with these runs",
                 name.agent,
-                counted(stale, "recording")
+                pluralize(stale, "recording")
             ));
         }
         let mut sink = match (check, replace) {
             (true, _) => Sink::Nowhere,
             (false, true) => Sink::replacing(&store)?,
-            (false, false) => Sink::Beside(store.adding()?),
+            (false, false) => Sink::Beside(store.appender()?),
         };
         let of_suite = self.suite_entry(name);
-        if of_suite.is_some_and(|agent| !entries::asks(agent, group) && !group.by_task) {
+        if of_suite.is_some_and(|agent| !entries::has_prompts(agent, group) && !group.by_task) {
             let note = format!(
                 "the suite has another prompt for `{}` than these runs: the runs are stale, and their cases fail",
                 name.agent
             );
-            self.done.reports.note(&note);
+            self.done.reports.add_note(&note);
         }
         if let Some(agent) = of_suite {
             *prompt = Some(agent.prompt.first().value.clone());
@@ -185,7 +185,7 @@ impl<'w> Writing<'w> {
             };
             let id = identity(&run).unwrap_or_default();
             let known = existing.runs.get(&id);
-            if known.is_some_and(|known| known.essence == essence(&run)) {
+            if known.is_some_and(|known| known.essence == content_digest(&run)) {
                 row.present += 1;
                 row.count(&run);
                 continue;
@@ -193,10 +193,10 @@ impl<'w> Writing<'w> {
             if known.is_some() {
                 let detail = format!("`{}` has a run with the identifier `{id}`", name.agent);
                 let reason = "is here already with different content";
-                self.done.reports.lose(reason, &place, &detail);
+                self.done.reports.add(reason, &place, &detail);
                 continue;
             }
-            let Some(read) = self.written_back(&run, &place, name) else {
+            let Some(read) = self.read_back(&run, &place, name) else {
                 continue;
             };
             sink.write(&run)?;
@@ -209,11 +209,11 @@ impl<'w> Writing<'w> {
             let agent = self.suite_entry(name);
             agent.is_some_and(|agent| entry.ends_skip_of(agent))
         };
-        if let Some(note) = self.to_write(name, &group.model, existing.count + row.new)
+        if let Some(note) = self.count_advice(name, &group.model, existing.count + row.new)
             && row.new + row.present > 0
             && !is_rewritten()
         {
-            self.done.reports.note(&note);
+            self.done.reports.add_note(&note);
         }
         if row.new + row.present > 0 {
             self.done.rows.push(row);
@@ -222,22 +222,22 @@ impl<'w> Writing<'w> {
     }
 
     /// A run as it is read back, if it may be written.
-    fn written_back(&mut self, run: &Value, place: &str, name: &Name) -> Option<(Run, usize)> {
+    fn read_back(&mut self, run: &Value, place: &str, name: &Name) -> Option<(Run, usize)> {
         let reports = &mut self.done.reports;
         if let Some(suite) = self.neighbours.suite(&name.stem) {
             let detail = format!(
                 "the recordings of `{}` also belong to `{suite}`",
                 name.agent
             );
-            reports.lose("would change another suite", place, &detail);
+            reports.add("would change another suite", place, &detail);
             return None;
         }
-        let lose = |what: String| reports.lose("makes no recording", place, &what);
-        checked(run).map_err(lose).ok()
+        let lose = |what: String| reports.add("makes no recording", place, &what);
+        check_run(run).map_err(lose).ok()
     }
 
     /// What is to be written where an agent of the suite has another number of recordings than it says.
-    pub(super) fn to_write(&self, name: &Name, model: &str, there: usize) -> Option<String> {
+    pub(super) fn count_advice(&self, name: &Name, model: &str, there: usize) -> Option<String> {
         let (suite, entry) = self.suite.zip(name.entry)?;
         let agent = &suite.agents[entry];
         let said = agent.runs.value;
@@ -256,7 +256,7 @@ impl<'w> Writing<'w> {
             _ if there == said => None,
             _ => Some(format!(
                 "{who} has {} now: change `runs: {said}` to `runs: {there}` at {file}:{line}",
-                counted(there, "recording")
+                pluralize(there, "recording")
             )),
         }
     }
@@ -300,13 +300,13 @@ impl<'w> Writing<'w> {
             run["imported"]["user_prompt"] = own.into();
             self.done
                 .reports
-                .note("runs of a task with another prompt than its first run: their recordings have the prompt of the first run, and keep their own prompt under `imported`");
+                .add_note("runs of a task with another prompt than its first run: their recordings have the prompt of the first run, and keep their own prompt under `imported`");
         }
     }
 }
 
 /// What a suite says for all its agents: the lines that begin or end with the key, each with the next one.
-fn defaults(suite: &str) -> String {
+fn defaults_text(suite: &str) -> String {
     let mut is_next = false;
     let lines = suite.split_inclusive('\n').filter(|line| {
         let was_next = is_next;
@@ -321,7 +321,7 @@ fn first_and_more(agents: &[&str]) -> Option<String> {
     let (first, more) = agents.split_first()?;
     Some(match more.len() {
         0 => format!("`{first}`"),
-        more => format!("`{first}` and of {}", counted(more, "other agent")),
+        more => format!("`{first}` and of {}", pluralize(more, "other agent")),
     })
 }
 
@@ -329,7 +329,7 @@ fn first_and_more(agents: &[&str]) -> Option<String> {
 pub(super) enum Sink<'s> {
     Nowhere,
     /// Beside those that it has.
-    Beside(Adding<'s>),
+    Beside(RunAppender<'s>),
     /// In the place of those that it has, once all are there.
     InPlace {
         store: &'s Store,
@@ -369,7 +369,7 @@ impl<'s> Sink<'s> {
 /// # Errors
 ///
 /// Why it cannot be.
-fn checked(run: &Value) -> Result<(Run, usize), String> {
+fn check_run(run: &Value) -> Result<(Run, usize), String> {
     let calls = run["trace"]["tool_calls"].as_array().into_iter().flatten();
     let mut names = calls.map(|call| call["name"].as_str());
     if let Some(call) = names.position(|name| name.is_none_or(str::is_empty)) {

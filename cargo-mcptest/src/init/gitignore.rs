@@ -15,15 +15,15 @@ pub(super) const FILE: &str = ".gitignore";
 
 /// A `.gitignore` with the line that it lacks.
 #[derive(Debug)]
-pub(super) struct Ignored {
+pub(super) struct GitignoreUpdate {
     pub(super) line: &'static str,
     pub(super) text: String,
 }
 
-impl Ignored {
+impl GitignoreUpdate {
     /// What the `.gitignore` of a folder lacks for suites below it; nothing where git ignores it already, whichever
     /// file says so, and nothing outside of a git repository.
-    pub(super) fn lacking(folder: &Path, root: &Path) -> Result<Option<Self>, Failure> {
+    pub(super) fn find_missing(folder: &Path, root: &Path) -> Result<Option<Self>, Failure> {
         let (line, name) = PATTERN;
         if git::ignores(folder, &root.join(name)) != Some(false) {
             return Ok(None);
@@ -31,7 +31,7 @@ impl Ignored {
         let before = match fs::read_to_string(folder.join(FILE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             read => read.map_err(|error| {
-                Failure::new(format!("`{FILE}` cannot be read: {error}")).help(format!(
+                Failure::new(format!("`{FILE}` cannot be read: {error}")).with_help(format!(
                     "add the line `{line}` to the file yourself, or mend the file"
                 ))
             })?,

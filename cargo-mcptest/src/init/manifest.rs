@@ -43,9 +43,9 @@ impl CargoManifest {
     pub(super) fn read(package: &Path, workspace: &Path) -> Result<Self, Failure> {
         let (before, document) = read(&package.join("Cargo.toml"))?;
         let inherited = if workspace == package {
-            inheritable(&document)
+            inherited_name(&document)
         } else {
-            inheritable(&read(&workspace.join("Cargo.toml"))?.1)
+            inherited_name(&read(&workspace.join("Cargo.toml"))?.1)
         };
         Ok(Self {
             before,
@@ -55,7 +55,10 @@ impl CargoManifest {
     }
 
     /// Adds the dev-dependency.
-    pub(super) fn depend(&mut self, dependency: &HarnessDependency) -> Result<Added, Failure> {
+    pub(super) fn add_dependency(
+        &mut self,
+        dependency: &HarnessDependency,
+    ) -> Result<Added, Failure> {
         let mut table = InlineTable::new();
         let (key, item) = match (&self.inherited, dependency) {
             (Some(key), HarnessDependency::Published) => {
@@ -79,7 +82,7 @@ impl CargoManifest {
             .or_insert_with(|| Item::Table(Table::new()));
         let dependencies = dependencies
             .as_table_like_mut()
-            .ok_or_else(|| odd(section))?;
+            .ok_or_else(|| unexpected_key(section))?;
         dependencies.insert(&key, item);
         let name = if key == HARNESS {
             "mcptest".to_owned()
@@ -97,7 +100,7 @@ impl CargoManifest {
     }
 
     /// Declares a test target.
-    pub(super) fn test(&mut self, name: &str, own_runner: bool) -> Result<(), Failure> {
+    pub(super) fn add_test_target(&mut self, name: &str, own_runner: bool) -> Result<(), Failure> {
         let fill = |table: &mut dyn TableLike| {
             table.insert("name", value(name));
             if own_runner {
@@ -117,7 +120,7 @@ impl CargoManifest {
             fill(&mut table);
             Array::push(tests, Value::InlineTable(table));
         } else {
-            return Err(odd("test"));
+            return Err(unexpected_key("test"));
         }
         Ok(())
     }
@@ -129,7 +132,7 @@ impl CargoManifest {
     }
 
     /// The new text, if anything was added.
-    pub(super) fn changed(&self) -> Option<String> {
+    pub(super) fn changed_text(&self) -> Option<String> {
         let text = self.document.to_string();
         if text == DocumentMut::to_string(&self.before.parse().ok()?) {
             return None;
@@ -159,7 +162,7 @@ pub(super) fn read(path: &Path) -> Result<(String, DocumentMut), Failure> {
 }
 
 /// What `[workspace.dependencies]` calls the harness.
-fn inheritable(document: &DocumentMut) -> Option<String> {
+fn inherited_name(document: &DocumentMut) -> Option<String> {
     let dependencies = document
         .get("workspace")?
         .get("dependencies")?
@@ -181,7 +184,7 @@ fn minor_version() -> String {
     .to_owned()
 }
 
-fn odd(key: &str) -> Failure {
+fn unexpected_key(key: &str) -> Failure {
     Failure::new(format!(
         "`{key}` in `Cargo.toml` is no table, so nothing can be added to it"
     ))

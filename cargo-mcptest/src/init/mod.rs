@@ -23,7 +23,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_suite::{escape_line, portable_path};
 use serde::Serialize;
 use serde_json::json;
@@ -35,7 +35,7 @@ use crate::package::{FoundPackage, Selection};
 use crate::status::ExitStatus;
 use manifest::HarnessDependency;
 use plan::InitPlan;
-use program_suite::Beside;
+use program_suite::ProgramAgent;
 use relative::relative;
 
 /// The format of what is said, as JSON.
@@ -77,7 +77,7 @@ pub(crate) struct Init {
 /// What became of something that a first agent test needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct InitStep {
-    did: Did,
+    did: StepOutcome,
     /// The file, from the package's folder.
     file: String,
     what: String,
@@ -85,13 +85,13 @@ struct InitStep {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Did {
+enum StepOutcome {
     Wrote,
     Added,
     Kept,
 }
 
-impl Did {
+impl StepOutcome {
     const fn word(self) -> &'static str {
         match self {
             Self::Wrote => "wrote",
@@ -102,7 +102,7 @@ impl Did {
 }
 
 impl InitStep {
-    fn new(did: Did, file: impl Into<String>, what: impl Into<String>) -> Self {
+    fn new(did: StepOutcome, file: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
             did,
             file: file.into(),
@@ -114,25 +114,25 @@ impl InitStep {
 impl Init {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         if !self.command.is_empty() {
-            return self.beside(output);
+            return self.init_program(output);
         }
         if self.selection.is_without_crate() {
             return Err(
-                Failure::new("there is no crate here, nor in any folder above").help(format!(
+                Failure::new("there is no crate here, nor in any folder above").with_help(format!(
                     "give the program that is the agent: `{}`; or run the command in the folder of a crate, or give \
                      `--manifest-path <path of a Cargo.toml>`",
-                    call("init -- python3 agent.py")
+                    command_line("init -- python3 agent.py")
                 )),
             );
         }
-        let package = self.selection.any()?;
+        let package = self.selection.find_any()?;
         let dependency = match &self.path {
-            Some(path) => HarnessDependency::Path(harness_from(&package.folder, path)?),
+            Some(path) => HarnessDependency::Path(harness_path(&package.folder, path)?),
             None => HarnessDependency::Published,
         };
         let plan = InitPlan::for_package(&package, &dependency, self.by_macro)?;
         write_all(&package, &plan)?;
-        let proposed = profile::proposed(&package.workspace)?;
+        let proposed = profile::propose(&package.workspace)?;
         match self.format {
             OutputFormat::Json => output.json(&json!({
                 "format": FORMAT,
@@ -161,8 +161,8 @@ impl Init {
     }
 
     /// The first suite of a program.
-    fn beside(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let package = self.selection.around_program()?;
+    fn init_program(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
+        let package = self.selection.find_for_program()?;
         // What the words of the command mean, they mean in the folder where it is started again.
         let here = std::env::current_dir()?;
         let folder = package
@@ -174,21 +174,21 @@ impl Init {
                 "the program of `{}` starts in the package's folder, and this is another one",
                 package.name
             ))
-            .help(format!("run the command in `{}`", package.folder.display())));
+            .with_help(format!("run the command in `{}`", package.folder.display())));
         }
-        let agent = Beside::new(
+        let agent = ProgramAgent::new(
             &self.command,
             self.name.as_deref(),
             self.prompt.as_deref(),
             &folder,
         )?;
-        let file = agent.file(&package)?;
-        let model = model_probe::model(&self.command, &folder, agent.prompt)?;
+        let file = agent.suite_file(&package)?;
+        let model = model_probe::find_model(&self.command, &folder, agent.prompt)?;
         let suite = agent.suite(&package, file, &model)?;
-        let plan = InitPlan::beside(&package, suite.file, suite.text)?;
+        let plan = InitPlan::for_program(&package, suite.file, suite.text)?;
         write_all(&package, &plan)?;
-        let record = std::iter::once("record".to_owned()).chain(self.selection.again());
-        let next = call(&record.collect::<Vec<String>>().join(" "));
+        let record = std::iter::once("record".to_owned()).chain(self.selection.to_arguments());
+        let next = command_line(&record.collect::<Vec<String>>().join(" "));
         match self.format {
             OutputFormat::Json => output.json(&json!({
                 "format": FORMAT,
@@ -225,7 +225,7 @@ fn print(plan: &InitPlan, output: &mut Output<'_>) -> Result<(), Failure> {
 
 /// The harness's folder as a manifest names it: from the package's folder if it was given relative to
 /// this one.
-fn harness_from(package: &Path, given: &Path) -> Result<PathBuf, Failure> {
+fn harness_path(package: &Path, given: &Path) -> Result<PathBuf, Failure> {
     let there = given.canonicalize();
     let is_harness = there.as_ref().is_ok_and(|there| {
         let manifest = fs::read_to_string(there.join("Cargo.toml"));
@@ -236,7 +236,7 @@ fn harness_from(package: &Path, given: &Path) -> Result<PathBuf, Failure> {
             "`--path {}` is not the folder of mcptest-harness",
             given.display()
         ))
-        .help("name the folder `mcptest-harness` of a clone, the one with its `Cargo.toml`"));
+        .with_help("name the folder `mcptest-harness` of a clone, the one with its `Cargo.toml`"));
     };
     if given.is_absolute() {
         return Ok(there);
@@ -263,7 +263,7 @@ fn write_all(package: &FoundPackage, plan: &InitPlan) -> Result<(), Failure> {
             replace(&manifest, text)?;
         }
         if let Some(dependency) = &plan.published {
-            found(dependency, package)?;
+            check_resolves(dependency, package)?;
         }
         match &plan.ignored {
             Some(text) => replace(&folder.join(gitignore::FILE), text),
@@ -286,7 +286,7 @@ fn write_all(package: &FoundPackage, plan: &InitPlan) -> Result<(), Failure> {
 }
 
 /// Sees that cargo finds a version of the harness that the package depends on now.
-fn found(dependency: &str, package: &FoundPackage) -> Result<(), Failure> {
+fn check_resolves(dependency: &str, package: &FoundPackage) -> Result<(), Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let resolved = Command::new(cargo)
         .args(["update", "--quiet", "--workspace", "--dry-run"])
@@ -300,9 +300,9 @@ fn found(dependency: &str, package: &FoundPackage) -> Result<(), Failure> {
     Err(Failure::new(format!(
         "cargo cannot resolve the package with `{dependency}`, so the next `cargo test` would fail; nothing is changed. Cargo says: {said}"
     ))
-    .help(format!(
+    .with_help(format!(
         "if mcptest-harness is not published yet, use a clone: `{}`",
-        call("init --path <the folder mcptest-harness of the clone>")
+        command_line("init --path <the folder mcptest-harness of the clone>")
     )))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_session::driver;
 use mcptest_session::play::{PlayOptions, PlaySession, PlayedRun, Recording};
 use mcptest_session::record::RunOptions;
@@ -26,7 +26,11 @@ const BY_HAND: &str = "a suite can also be written by hand: docs/recording.md";
 /// # Errors
 ///
 /// The program does not start, ends badly before it calls a model, or calls none at the address that it is given.
-pub(super) fn model(command: &[String], folder: &Path, prompt: &str) -> Result<String, Failure> {
+pub(super) fn find_model(
+    command: &[String],
+    folder: &Path,
+    prompt: &str,
+) -> Result<String, Failure> {
     let (played, ended) = run(command, folder, prompt)?;
     let asked = played
         .cassette
@@ -40,7 +44,7 @@ pub(super) fn model(command: &[String], folder: &Path, prompt: &str) -> Result<S
         return Err(Failure::new(
             "the program sent requests to the address that it was given, and none of them names a model",
         )
-        .help(BY_HAND));
+        .with_help(BY_HAND));
     }
     if !ended.is_success() {
         let said = ended.to_string();
@@ -51,7 +55,7 @@ pub(super) fn model(command: &[String], folder: &Path, prompt: &str) -> Result<S
         return Err(Failure::new(format!(
             "{how}, before it called a model\n\nthe last lines of its standard error:{lines}"
         ))
-        .help(format!(
+        .with_help(format!(
             "the program gets its prompt on standard input and in MCPTEST_PROMPT, and must end by itself within {} seconds; {BY_HAND}",
             LIMIT.as_secs()
         )));
@@ -66,14 +70,14 @@ pub(super) fn model(command: &[String], folder: &Path, prompt: &str) -> Result<S
             "; it used the port of the address with another path: the client must use the whole address"
         }
     };
-    Err(Failure::new(why + elsewhere).help(BY_HAND))
+    Err(Failure::new(why + elsewhere).with_help(BY_HAND))
 }
 
 fn run(
     command: &[String],
     folder: &Path,
     prompt: &str,
-) -> Result<(PlayedRun, driver::Ended), Failure> {
+) -> Result<(PlayedRun, driver::CommandOutcome), Failure> {
     let unplayed = |why: String| Failure::new(format!("the program cannot be tried: {why}"));
     let run = json!({
         "schema_version": "v1", "user_prompt": prompt, "trace": { "tool_calls": [], "final_response": ANSWER },
@@ -89,7 +93,7 @@ fn run(
         program.time_limit = Some(LIMIT);
         let ended = driver::run(&program)
             .await
-            .map_err(|error| start(command, &error))?;
+            .map_err(|error| start_failure(command, &error))?;
         Ok((
             session.finish_command(&ended, RunOptions::default(), None),
             ended,
@@ -98,18 +102,18 @@ fn run(
 }
 
 /// Why the program does not start.
-fn start(command: &[String], error: &driver::StartError) -> Failure {
+fn start_failure(command: &[String], error: &driver::StartError) -> Failure {
     let error = error.to_string();
     let why = error
         .split_once("; it is started without a shell")
         .map_or(error.as_str(), |(why, _)| why);
     let failure = Failure::new(why);
     match command {
-        [line] if line.contains(char::is_whitespace) => failure.help(format!(
+        [line] if line.contains(char::is_whitespace) => failure.with_help(format!(
             "the program is started without a shell: give it without quotation marks, `{}`",
-            call(&format!("init -- {line}"))
+            command_line(&format!("init -- {line}"))
         )),
-        _ => failure.help(
+        _ => failure.with_help(
             "give a program that is on the PATH, or a path to one from the folder where you run the command",
         ),
     }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use mcptest_suite::{SuitePath, portable_path};
 
-use super::gitignore::{self, Ignored};
+use super::gitignore::{self, GitignoreUpdate};
 use super::manifest::{CargoManifest, HarnessDependency};
-use super::{Did, InitStep};
+use super::{InitStep, StepOutcome};
 use crate::failure::Failure;
-use crate::files::files;
+use crate::files::find_files;
 use crate::package::{FoundPackage, TestTarget};
 
 /// The first suite and its recording, by their names below the folder of suites.
@@ -45,16 +45,20 @@ impl InitPlan {
         let mut manifest = CargoManifest::read(&package.folder, &package.workspace)?;
         let mut plan = Self::default();
         let harness = if let Some(name) = &package.harness {
-            plan.step(Did::Kept, "Cargo.toml", "the dependency on mcptest-harness");
+            plan.add_step(
+                StepOutcome::Kept,
+                "Cargo.toml",
+                "the dependency on mcptest-harness",
+            );
             name.clone()
         } else {
-            let added = manifest.depend(dependency)?;
+            let added = manifest.add_dependency(dependency)?;
             plan.published = added.published.then(|| added.line.clone());
             let what = format!("`{}` below `[{}]`", added.line, added.section);
-            plan.step(Did::Added, "Cargo.toml", what);
+            plan.add_step(StepOutcome::Added, "Cargo.toml", what);
             added.name
         };
-        let suites = plan.suites(package)?;
+        let suites = plan.add_suites(package)?;
         if let Some(target) = package
             .tests
             .iter()
@@ -64,38 +68,44 @@ impl InitPlan {
                 .source
                 .strip_prefix(&package.folder)
                 .unwrap_or(&target.source);
-            plan.step(Did::Kept, portable_path(source), "it runs suites already");
+            plan.add_step(
+                StepOutcome::Kept,
+                portable_path(source),
+                "it runs suites already",
+            );
         } else {
-            plan.target(package, &harness, &suites, by_macro, &mut manifest)?;
+            plan.add_target(package, &harness, &suites, by_macro, &mut manifest)?;
         }
-        plan.manifest = manifest.changed();
-        plan.ignore(package)?;
+        plan.manifest = manifest.changed_text();
+        plan.add_gitignore(package)?;
         Ok(plan)
     }
 
     /// A first suite beside a program.
-    pub(super) fn beside(
+    pub(super) fn for_program(
         package: &FoundPackage,
         file: PathBuf,
         text: String,
     ) -> Result<Self, Failure> {
         let mut plan = Self::default();
         let what = "how the agent is started, what it is asked, and that its recordings must play";
-        plan.step(Did::Wrote, portable_path(&file), what);
+        plan.add_step(StepOutcome::Wrote, portable_path(&file), what);
         plan.files.push((file, text));
-        plan.ignore(package)?;
+        plan.add_gitignore(package)?;
         Ok(plan)
     }
 
     /// Lets git pass over what tests write beside the suites.
-    fn ignore(&mut self, package: &FoundPackage) -> Result<(), Failure> {
+    fn add_gitignore(&mut self, package: &FoundPackage) -> Result<(), Failure> {
         let root = package
             .roots
             .first()
             .map_or(Path::new("suites"), PathBuf::as_path);
-        if let Some(Ignored { line, text }) = Ignored::lacking(&package.folder, root)? {
-            self.step(
-                Did::Added,
+        if let Some(GitignoreUpdate { line, text }) =
+            GitignoreUpdate::find_missing(&package.folder, root)?
+        {
+            self.add_step(
+                StepOutcome::Added,
                 gitignore::FILE,
                 format!("`{line}`, snapshots that nobody accepted yet"),
             );
@@ -104,16 +114,16 @@ impl InitPlan {
         Ok(())
     }
 
-    fn step(&mut self, did: Did, file: impl Into<String>, what: impl Into<String>) {
+    fn add_step(&mut self, did: StepOutcome, file: impl Into<String>, what: impl Into<String>) {
         self.steps.push(InitStep::new(did, file, what));
     }
 
     /// The suites, a first one where there is none.
-    fn suites(&mut self, package: &FoundPackage) -> Result<Vec<PathBuf>, Failure> {
-        let found = suites(package);
+    fn add_suites(&mut self, package: &FoundPackage) -> Result<Vec<PathBuf>, Failure> {
+        let found = list_suites(package);
         if !found.is_empty() {
             for suite in &found {
-                self.step(Did::Kept, portable_path(suite), "a suite");
+                self.add_step(StepOutcome::Kept, portable_path(suite), "a suite");
             }
             return Ok(found);
         }
@@ -131,19 +141,19 @@ impl InitPlan {
             let path = root.join(name);
             if package.folder.join(&path).exists() {
                 return Err(
-                    Failure::new(format!("`{}` is there already", portable_path(&path))).help(
+                    Failure::new(format!("`{}` is there already", portable_path(&path))).with_help(
                         "move this file away: the first agent test needs a file of this name",
                     ),
                 );
             }
-            self.step(Did::Wrote, portable_path(&path), what);
+            self.add_step(StepOutcome::Wrote, portable_path(&path), what);
             self.files.push((path, text.to_owned()));
         }
         Ok(vec![root.join(SUITE.0)])
     }
 
     /// A test target that runs the suites.
-    fn target(
+    fn add_target(
         &mut self,
         package: &FoundPackage,
         harness: &str,
@@ -159,23 +169,23 @@ impl InitPlan {
         };
         let Some(name) = TARGETS.iter().find(free) else {
             return Err(Failure::new("all names for a new test target are taken")
-                .help("write `mcptest::main!();` into a test target with `harness = false`"));
+                .with_help("write `mcptest::main!();` into a test target with `harness = false`"));
         };
         let (text, what) = if by_macro {
             (
-                modules(harness, suites),
+                module_source(harness, suites),
                 "every case of the suites as a `#[test]` function",
             )
         } else {
-            (runner(harness, package), "a runner of all suites")
+            (runner_source(harness, package), "a runner of all suites")
         };
-        self.step(Did::Wrote, portable_path(&source(name)), what);
+        self.add_step(StepOutcome::Wrote, portable_path(&source(name)), what);
         self.files.push((source(name), text));
         // Without a runner of its own, cargo finds the target by its place, unless it was told not to.
         if !by_macro || !manifest.finds_tests() {
-            manifest.test(name, !by_macro)?;
-            self.step(
-                Did::Added,
+            manifest.add_test_target(name, !by_macro)?;
+            self.add_step(
+                StepOutcome::Added,
                 "Cargo.toml",
                 format!("the test target `{name}`"),
             );
@@ -185,9 +195,10 @@ impl InitPlan {
 }
 
 /// The suites of a package, relative to its folder.
-pub(super) fn suites(package: &FoundPackage) -> Vec<PathBuf> {
+pub(super) fn list_suites(package: &FoundPackage) -> Vec<PathBuf> {
     let passed_over = ["cassettes", "snapshots"];
-    let below = |root: &PathBuf| files(&package.folder.join(root), &["yml", "yaml"], &passed_over);
+    let below =
+        |root: &PathBuf| find_files(&package.folder.join(root), &["yml", "yaml"], &passed_over);
     let suites = package.roots.iter().flat_map(below);
     let relative = |path: PathBuf| path.strip_prefix(&package.folder).ok().map(Path::to_owned);
     suites.filter_map(relative).collect()
@@ -201,7 +212,7 @@ fn runs_suites(target: &TestTarget, harness: &str) -> bool {
         .any(|used| text.contains(&format!("{harness}::{used}")))
 }
 
-fn runner(harness: &str, package: &FoundPackage) -> String {
+fn runner_source(harness: &str, package: &FoundPackage) -> String {
     if package.roots == [Path::new("suites")] {
         return format!("{harness}::main!();\n");
     }
@@ -214,7 +225,7 @@ fn runner(harness: &str, package: &FoundPackage) -> String {
 }
 
 /// A module for each suite.
-fn modules(harness: &str, suites: &[PathBuf]) -> String {
+fn module_source(harness: &str, suites: &[PathBuf]) -> String {
     let modules = suites.iter().filter_map(|suite| {
         let below = suite.strip_prefix("suites").unwrap_or(suite);
         let name = SuitePath::from_path(below)

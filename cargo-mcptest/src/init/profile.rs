@@ -15,7 +15,7 @@ pub(super) const WHY: &str = "It optimises the harness in the tests' build, so m
 own code is built as before.";
 
 /// The lines that a workspace's manifest lacks; `None` where it says something of the harness already.
-pub(super) fn proposed(workspace: &Path) -> Result<Option<String>, Failure> {
+pub(super) fn propose(workspace: &Path) -> Result<Option<String>, Failure> {
     let (_, document) = manifest::read(&workspace.join("Cargo.toml"))?;
     let dev = document
         .get("profile")

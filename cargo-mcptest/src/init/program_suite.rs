@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest::judge;
 use mcptest_suite::model::{Prompt, Suite};
 use mcptest_suite::{Source, SuitePath, is_reserved, portable_path, segment};
 use serde_json::Value;
 
-use super::plan::suites;
+use super::plan::list_suites;
 use super::relative::relative;
 use crate::failure::Failure;
 use crate::package::FoundPackage;
@@ -19,7 +19,7 @@ pub(super) const PROMPT: &str = "Hello! What can you do for me?";
 
 /// An agent that a program is.
 #[derive(Debug)]
-pub(super) struct Beside<'a> {
+pub(super) struct ProgramAgent<'a> {
     pub(super) command: &'a [String],
     pub(super) name: String,
     pub(super) prompt: &'a str,
@@ -33,7 +33,7 @@ pub(super) struct FirstSuite {
     pub(super) text: String,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> ProgramAgent<'a> {
     /// An agent by its program, and by its name where one is given.
     pub(super) fn new(
         command: &'a [String],
@@ -44,10 +44,10 @@ impl<'a> Beside<'a> {
         let prompt = prompt.unwrap_or(PROMPT);
         if prompt.trim().is_empty() {
             return Err(Failure::new("`--prompt` is empty")
-                .help("give what your users ask, e.g. `--prompt \"Where is order 7?\"`"));
+                .with_help("give what your users ask, e.g. `--prompt \"Where is order 7?\"`"));
         }
         let Some(name) = name else {
-            let name = name_of(command, folder);
+            let name = agent_name(command, folder);
             return Ok(Self {
                 command,
                 name,
@@ -56,7 +56,7 @@ impl<'a> Beside<'a> {
         };
         let free = segment(name).is_some_and(|segment| !is_reserved(&segment));
         if !free || name.chars().any(char::is_control) {
-            return Err(Failure::new(format!("`--name {name}` cannot name an agent test")).help(
+            return Err(Failure::new(format!("`--name {name}` cannot name an agent test")).with_help(
                 "give a name of one line that has a letter and is not the name of a gate, e.g. `--name \"Refund agent\"`",
             ));
         }
@@ -72,19 +72,20 @@ impl<'a> Beside<'a> {
     /// # Errors
     ///
     /// The place is taken, or a suite has an agent of this name.
-    pub(super) fn file(&self, package: &FoundPackage) -> Result<PathBuf, Failure> {
-        let root = root_of(package);
+    pub(super) fn suite_file(&self, package: &FoundPackage) -> Result<PathBuf, Failure> {
+        let root = suites_root(package);
         let stem = segment(&self.name).unwrap_or_default();
         let file = root.join(stem + ".yml");
         let another = "give the new agent another name, e.g. `--name \"Refund agent\"`: its suite then has another name too";
-        let there = suites(package);
+        let there = list_suites(package);
         let own = case_path(&root, &file);
         let clash = there.iter().find(|suite| case_path(&root, suite) == own);
         if let Some(taken) =
-            clash.or_else(|| Some(&file).filter(|file| is_there(&package.folder.join(file))))
+            clash.or_else(|| Some(&file).filter(|file| exists(&package.folder.join(file))))
         {
             return Err(
-                Failure::new(format!("`{}` is there already", portable_path(taken))).help(another),
+                Failure::new(format!("`{}` is there already", portable_path(taken)))
+                    .with_help(another),
             );
         }
         // Agents of one name would share their recordings.
@@ -96,7 +97,7 @@ impl<'a> Beside<'a> {
                 .any(|agent| agent.name.value == self.name)
             {
                 let problem = format!("the suite `{suite}` has an agent `{}` already", self.name);
-                return Err(Failure::new(problem).help(another));
+                return Err(Failure::new(problem).with_help(another));
             }
         }
         Ok(file)
@@ -114,8 +115,8 @@ impl<'a> Beside<'a> {
         model: &str,
     ) -> Result<FirstSuite, Failure> {
         let root = package.folder.join(file.parent().unwrap_or(Path::new("")));
-        let up = relative(&real(&root), &real(&package.folder));
-        let words: Vec<String> = self.command.iter().map(|word| quoted(word)).collect();
+        let up = relative(&normalize_path(&root), &normalize_path(&package.folder));
+        let words: Vec<String> = self.command.iter().map(|word| quote(word)).collect();
         let text = format!(
             "# Written by `{init}`. `{record}` runs the agent with its real model, and keeps what it does.\n\
              agents:\n  \
@@ -130,30 +131,30 @@ impl<'a> Beside<'a> {
              # Each recording is played to the agent's own code: it must still ask and do the same.\n    \
              playback: {{}}\n    \
              # Say beside it what every run must do, e.g. `calls: {{ max: 5 }}` or `narrative: {{}}`.\n",
-            init = call("init"),
-            record = call("record"),
-            name = quoted(&self.name),
-            model = quoted(model),
-            prompt = quoted(self.prompt),
+            init = command_line("init"),
+            record = command_line("record"),
+            name = quote(&self.name),
+            model = quote(model),
+            prompt = quote(self.prompt),
             words = words.join(", "),
-            up = quoted(&portable_path(&up)),
+            up = quote(&portable_path(&up)),
         );
         let shown = portable_path(&file);
         let suite = mcptest::parse_suite(Source::new(&file, &shown, text.as_str()))
             .map_err(|error| Failure::new(format!("no suite can be written: {error}")))?;
-        if !self.is_said_by(&suite, model) {
+        if !self.matches_suite(&suite, model) {
             return Err(Failure::new(
                 "no suite can be written: one of its texts changes when YAML is written and read again",
             )
-            .help("leave control characters out of the command, the name and the prompt"));
+            .with_help("leave control characters out of the command, the name and the prompt"));
         }
         let agent = &suite.agents[0];
         for stem in agent.cassette_stems(&agent.models[0].value) {
             for end in ["", ".json", ".jsonl"] {
                 let recorded = Path::new("cassettes").join(format!("{stem}{end}"));
-                if is_there(&root.join(&recorded)) {
+                if exists(&root.join(&recorded)) {
                     let recorded = file.parent().unwrap_or(Path::new("")).join(recorded);
-                    return Err(Failure::new(format!("`{}` is there already", portable_path(&recorded))).help(
+                    return Err(Failure::new(format!("`{}` is there already", portable_path(&recorded))).with_help(
                         "recordings of such an agent are there without its suite: move them away, or give the new agent another name with `--name`",
                     ));
                 }
@@ -162,7 +163,7 @@ impl<'a> Beside<'a> {
         Ok(FirstSuite { file, text })
     }
 
-    fn is_said_by(&self, suite: &Suite, model: &str) -> bool {
+    fn matches_suite(&self, suite: &Suite, model: &str) -> bool {
         let [agent] = suite.agents.as_slice() else {
             return false;
         };
@@ -180,7 +181,7 @@ impl<'a> Beside<'a> {
 }
 
 /// The first folder of suites.
-fn root_of(package: &FoundPackage) -> PathBuf {
+fn suites_root(package: &FoundPackage) -> PathBuf {
     let root = package.roots.first();
     root.map_or_else(|| PathBuf::from("suites"), PathBuf::clone)
 }
@@ -191,26 +192,26 @@ fn case_path(root: &Path, file: &Path) -> Option<SuitePath> {
 }
 
 /// A path without links and dots, also where its end is not there yet.
-fn real(path: &Path) -> PathBuf {
+fn normalize_path(path: &Path) -> PathBuf {
     match (path.canonicalize(), path.parent(), path.file_name()) {
         (Ok(real), _, _) => real,
-        (Err(_), Some(above), Some(name)) => real(above).join(name),
+        (Err(_), Some(above), Some(name)) => normalize_path(above).join(name),
         (Err(_), _, _) => path.to_owned(),
     }
 }
 
-fn is_there(path: &Path) -> bool {
+fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
 /// A text of YAML that means what it says, to YAML and to suites.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     Value::from(text.replace("${", "$${")).to_string()
 }
 
 /// The name of an agent, from its program: a path to a program, a file that is given to a program, what python's
 /// `-m` names, the last word of another launcher.
-fn name_of(command: &[String], folder: &Path) -> String {
+fn agent_name(command: &[String], folder: &Path) -> String {
     let (program, arguments) = command
         .split_first()
         .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
@@ -260,11 +261,11 @@ mod tests {
     #[test]
     fn an_agent_has_the_name_of_its_program() {
         let folder = Folder::new()
-            .with("agent.py", "")
-            .with("src/my agent.ts", "")
-            .with("Prüfung 🚀.py", "")
-            .with("🚀.py", "")
-            .with("calls.py", "");
+            .with_file("agent.py", "")
+            .with_file("src/my agent.ts", "")
+            .with_file("Prüfung 🚀.py", "")
+            .with_file("🚀.py", "")
+            .with_file("calls.py", "");
         for (line, name) in [
             (&["python3", "agent.py"][..], "agent"),
             (&["python3", "-u", "agent.py", "--fast"], "agent"),
@@ -281,13 +282,13 @@ mod tests {
             (&[".hidden"], ".hidden"),
         ] {
             let words: Vec<String> = line.iter().map(|&word| word.to_owned()).collect();
-            assert_eq!(name_of(&words, folder.path()), name, "{line:?}");
+            assert_eq!(agent_name(&words, folder.path()), name, "{line:?}");
         }
     }
 
     #[test]
     fn a_suite_says_what_it_was_made_of() {
-        let package = FoundPackage::without_crate(
+        let package = FoundPackage::from_folder(
             PathBuf::from("/nowhere"),
             PathBuf::from("tests/agent suites"),
         );
@@ -301,7 +302,7 @@ mod tests {
             "- x: #y",
         ];
         let command = command.map(str::to_owned);
-        let beside = Beside::new(
+        let beside = ProgramAgent::new(
             &command,
             None,
             Some("Say: \"${x}\"\n# no comment"),

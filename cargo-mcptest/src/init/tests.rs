@@ -9,7 +9,7 @@ use super::manifest::{CargoManifest, HarnessDependency};
 use super::profile;
 
 fn edited(before: &str, workspace: Option<&str>, own_runner: bool) -> (String, String) {
-    let folder = Folder::new().with("member/Cargo.toml", before);
+    let folder = Folder::new().with_file("member/Cargo.toml", before);
     if let Some(workspace) = workspace {
         folder.write("Cargo.toml", workspace);
     }
@@ -20,9 +20,12 @@ fn edited(before: &str, workspace: Option<&str>, own_runner: bool) -> (String, S
         &member
     };
     let mut manifest = CargoManifest::read(&member, root).unwrap();
-    let name = manifest.depend(&HarnessDependency::Published).unwrap().name;
-    manifest.test("agents", own_runner).unwrap();
-    (name, manifest.changed().unwrap())
+    let name = manifest
+        .add_dependency(&HarnessDependency::Published)
+        .unwrap()
+        .name;
+    manifest.add_test_target("agents", own_runner).unwrap();
+    (name, manifest.changed_text().unwrap())
 }
 
 const ADDED: &str = "
@@ -73,8 +76,8 @@ fn a_member_inherits_what_the_workspace_has() {
 
 #[test]
 fn a_profile_is_proposed_once() {
-    let folder = Folder::new().with("Cargo.toml", "[workspace]\n");
-    let lines = profile::proposed(folder.path()).unwrap().unwrap();
+    let folder = Folder::new().with_file("Cargo.toml", "[workspace]\n");
+    let lines = profile::propose(folder.path()).unwrap().unwrap();
     assert!(
         lines.starts_with("[profile.dev.package.mcptest-harness]\nopt-level = 2\n"),
         "{lines}"
@@ -84,28 +87,28 @@ fn a_profile_is_proposed_once() {
         "[profile.dev.package.\"*\"]\nopt-level = 1\n",
     ] {
         folder.write("Cargo.toml", said);
-        assert_eq!(profile::proposed(folder.path()).unwrap(), None);
+        assert_eq!(profile::propose(folder.path()).unwrap(), None);
     }
 }
 
 #[test]
 fn a_relative_harness_is_named_from_the_package() {
-    let folder = Folder::new().with(
+    let folder = Folder::new().with_file(
         "clone/mcptest-harness/Cargo.toml",
         "name = \"mcptest-harness\"\n",
     );
     fs::create_dir_all(folder.at("shop/tests")).unwrap();
     let harness = folder.at("clone/mcptest-harness");
-    let absolute = super::harness_from(&folder.at("shop"), &harness).unwrap();
+    let absolute = super::harness_path(&folder.at("shop"), &harness).unwrap();
     assert_eq!(absolute, harness.canonicalize().unwrap());
-    let refused = super::harness_from(&folder.at("shop"), Path::new("nowhere")).unwrap_err();
+    let refused = super::harness_path(&folder.at("shop"), Path::new("nowhere")).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "error: `--path nowhere` is not the folder of mcptest-harness\n\n\
          help: name the folder `mcptest-harness` of a clone, the one with its `Cargo.toml`"
     );
     // Relative paths start where the command is called, which is this crate's folder for its tests.
-    let here = super::harness_from(
+    let here = super::harness_path(
         &std::env::current_dir().unwrap().join("src"),
         Path::new("../mcptest-harness"),
     );

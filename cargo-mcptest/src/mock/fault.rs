@@ -15,7 +15,7 @@ pub(super) struct MockFault {
 
 impl MockFault {
     /// What becomes of a call; `number` counts the server's calls from 1.
-    pub(super) fn strikes(self, number: u64) -> Option<Effect> {
+    pub(super) fn effect_on(self, number: u64) -> Option<Effect> {
         match self.kind? {
             FaultKind::RecoverAfter { failures } if number > failures => None,
             FaultKind::Slow { delay_ms } => Some(Effect::Late(delay_ms)),
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_first_calls_hang_until_it_recovers() {
         let fault = MockFault::from_str("recover-after:2").unwrap();
-        let struck: Vec<_> = (1..=3).map(|number| fault.strikes(number)).collect();
+        let struck: Vec<_> = (1..=3).map(|number| fault.effect_on(number)).collect();
         assert_eq!(struck, [Some(Effect::Timeout), Some(Effect::Timeout), None]);
     }
 }

@@ -36,12 +36,12 @@ pub(super) struct MockTool {
 pub(super) struct MockAnswer {
     /// What the arguments must have, at least.
     pub(super) when: Map<String, Value>,
-    pub(super) says: Says,
+    pub(super) says: AnswerContent,
 }
 
 /// The content of an answer.
 #[derive(Debug)]
-pub(super) enum Says {
+pub(super) enum AnswerContent {
     /// A text.
     Text(Template),
     /// A value, as JSON text and, where it is a mapping, as structured content.
@@ -61,7 +61,7 @@ impl MockManifest {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| {
             Failure::new(format!("`{shown}` cannot be read: {error}"))
-                .help("name the file of the tools and their answers with `--tools-from`")
+                .with_help("name the file of the tools and their answers with `--tools-from`")
         })?;
         Self::parse(&Source::new(path, shown, text)).map_err(Failure::new)
     }
@@ -92,7 +92,9 @@ impl MockManifest {
 fn parse_manifest(tree: &Node, problems: &mut Problems) -> Option<MockManifest> {
     let mut fields = Fields::open(tree, "a file of tools", problems)?;
     let mut words = |key| {
-        let words = fields.get(key).and_then(|node| problems.words(node));
+        let words = fields
+            .get(key)
+            .and_then(|node| problems.non_blank_text(node));
         words.map(|words| words.value)
     };
     let (server, instructions) = (words("server"), words("instructions"));
@@ -111,7 +113,7 @@ fn parse_manifest(tree: &Node, problems: &mut Problems) -> Option<MockManifest> 
     }
     let tools = nodes
         .iter()
-        .filter_map(|node| tool(node, problems))
+        .filter_map(|node| parse_tool(node, problems))
         .collect();
     fields.finish(problems);
     Some(MockManifest {
@@ -125,12 +127,12 @@ fn name_span(tool: &Node) -> Span {
     tool.get("name").map_or(tool.span, |name| name.span)
 }
 
-fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
+fn parse_tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
     let before = problems.noted();
     let mut fields = Fields::open(node, "a tool", problems)?;
     let name = fields
         .required("name", problems)
-        .and_then(|node| problems.words(node));
+        .and_then(|node| problems.non_blank_text(node));
     let mut listed = Map::new();
     for key in ["title", "description"] {
         if let Some(text) = fields.get(key).and_then(|node| problems.text(node)) {
@@ -144,7 +146,7 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
     }
     let schema = fields.either(["inputSchema", "input_schema"], problems);
     let schema = schema.map(|entry| &entry.value);
-    let takes = takes(schema, problems);
+    let takes = parse_input(schema, problems);
     let short = SAYS.iter().any(|key| fields.has(key));
     let answers = if short {
         if let Some(entry) = fields.entry("answers") {
@@ -154,7 +156,7 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
             );
             problems.push(problem.help("move it to the end of the list"));
         }
-        vec![says(&mut fields, problems).map(|says| MockAnswer {
+        vec![parse_content(&mut fields, problems).map(|says| MockAnswer {
             when: Map::new(),
             says,
         })]
@@ -162,7 +164,7 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
         match fields.get("answers") {
             Some(list) => {
                 let items = problems.items(list, "answers").unwrap_or_default();
-                answers(items, problems)
+                parse_answers(items, problems)
             }
             None if fields.misspells(&["answers"]) => Vec::new(),
             None => {
@@ -177,7 +179,7 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
     listed.insert("name".to_owned(), name.value.into());
     listed.insert("inputSchema".to_owned(), takes.schema.clone());
     let answers: Vec<MockAnswer> = answers.into_iter().collect::<Option<_>>()?;
-    if let Some(known) = takes.closed_names() {
+    if let Some(known) = takes.closed_argument_names() {
         check_names(node, &answers, &known, problems);
     }
     for answer in &answers {
@@ -200,14 +202,14 @@ fn tool(node: &Node, problems: &mut Problems) -> Option<MockTool> {
 }
 
 /// What a tool takes: its schema, compiled.
-struct Takes {
+struct ToolInput {
     schema: Value,
     validator: Validator,
 }
 
-impl Takes {
+impl ToolInput {
     /// The arguments that there can be, where the schema names them all.
-    fn closed_names(&self) -> Option<Vec<&str>> {
+    fn closed_argument_names(&self) -> Option<Vec<&str>> {
         let keywords = self.schema.as_object()?;
         let plain = [
             "type",
@@ -229,7 +231,7 @@ impl Takes {
     }
 }
 
-fn takes(node: Option<&Node>, problems: &mut Problems) -> Option<Takes> {
+fn parse_input(node: Option<&Node>, problems: &mut Problems) -> Option<ToolInput> {
     let mut schema = node.map_or_else(|| json!({}), Node::to_json);
     let span = node.map_or_else(Span::default, |node| node.span);
     let Some(keywords) = schema.as_object_mut() else {
@@ -245,8 +247,8 @@ fn takes(node: Option<&Node>, problems: &mut Problems) -> Option<Takes> {
         problems.push(Diagnostic::at(span, message).help("write `type: object`"));
         return None;
     }
-    match compiled(&schema) {
-        Ok(validator) => Some(Takes { schema, validator }),
+    match compile_schema(&schema) {
+        Ok(validator) => Some(ToolInput { schema, validator }),
         Err(error) => {
             let pointer = error.instance_path().to_string();
             let at = node.map_or(span, |node| node.at_pointer(&pointer).span);
@@ -259,7 +261,7 @@ fn takes(node: Option<&Node>, problems: &mut Problems) -> Option<Takes> {
     }
 }
 
-fn answers(items: &[Node], problems: &mut Problems) -> Vec<Option<MockAnswer>> {
+fn parse_answers(items: &[Node], problems: &mut Problems) -> Vec<Option<MockAnswer>> {
     let mut answers = Vec::new();
     let mut last = false;
     for item in items {
@@ -269,13 +271,13 @@ fn answers(items: &[Node], problems: &mut Problems) -> Vec<Option<MockAnswer>> {
                 "the answer before it has no `when:`, so it answers every call; move that answer to the end",
             ));
         }
-        answers.push(answer(item, problems));
+        answers.push(parse_answer(item, problems));
         last = item.get("when").is_none();
     }
     answers
 }
 
-fn answer(node: &Node, problems: &mut Problems) -> Option<MockAnswer> {
+fn parse_answer(node: &Node, problems: &mut Problems) -> Option<MockAnswer> {
     let mut fields = Fields::open(node, "an answer", problems)?;
     let when = match fields.get("when").map(Node::to_json) {
         None => Map::new(),
@@ -290,12 +292,12 @@ fn answer(node: &Node, problems: &mut Problems) -> Option<MockAnswer> {
             return None;
         }
     };
-    let says = says(&mut fields, problems);
+    let says = parse_content(&mut fields, problems);
     fields.finish(problems);
     Some(MockAnswer { when, says: says? })
 }
 
-fn says(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Says> {
+fn parse_content(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<AnswerContent> {
     let mut said = SAYS.iter().filter_map(|key| fields.entry(key));
     let (first, second) = (said.next(), said.next());
     drop(said);
@@ -327,7 +329,7 @@ fn says(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Says> {
     };
     let is_text = value.is_string();
     match entry.key.as_str() {
-        "result" => Some(Says::Result(template)),
+        "result" => Some(AnswerContent::Result(template)),
         "content" => {
             if let Err(error) = serde_json::from_value::<Vec<ContentBlock>>(value) {
                 let message = format!("these are no content blocks of MCP: {error}");
@@ -335,19 +337,19 @@ fn says(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Says> {
                 problems.push(problem.help("a block of text is `{ type: text, text: … }`"));
                 return None;
             }
-            Some(Says::Content(template))
+            Some(AnswerContent::Content(template))
         }
         _ if !is_text => {
             problems.expected("text", &entry.value);
             None
         }
-        "error" => Some(Says::Error(template)),
-        _ => Some(Says::Text(template)),
+        "error" => Some(AnswerContent::Error(template)),
+        _ => Some(AnswerContent::Text(template)),
     }
 }
 
 /// A schema that asks nothing of the network, and whose patterns take linear time.
-fn compiled(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'static>> {
+fn compile_schema(schema: &Value) -> Result<Validator, jsonschema::ValidationError<'static>> {
     jsonschema::options()
         .offline()
         .with_pattern_options(PatternOptions::regex())
@@ -363,7 +365,8 @@ fn check_condition(
 ) {
     for (name, value) in when.iter().filter(|(_, value)| !value.is_object()) {
         let schema = &schema["properties"][name];
-        if schema.is_object() && compiled(schema).is_ok_and(|schema| !schema.is_valid(value)) {
+        if schema.is_object() && compile_schema(schema).is_ok_and(|schema| !schema.is_valid(value))
+        {
             let message = format!("no call gets this answer: `{name}` is never {value}");
             let problem = Diagnostic::at(name_span(node), message);
             problems.push(problem.help("write a value in `when:` that `inputSchema` allows"));
@@ -374,8 +377,10 @@ fn check_condition(
 /// Notes every argument that an answer speaks of and the tool does not take.
 fn check_names(node: &Node, answers: &[MockAnswer], known: &[&str], problems: &mut Problems) {
     for answer in answers {
-        let (Says::Text(said) | Says::Result(said) | Says::Error(said) | Says::Content(said)) =
-            &answer.says;
+        let (AnswerContent::Text(said)
+        | AnswerContent::Result(said)
+        | AnswerContent::Error(said)
+        | AnswerContent::Content(said)) = &answer.says;
         let spoken = said.arguments().into_iter();
         for name in spoken.chain(answer.when.keys().map(String::as_str)) {
             if known.contains(&name) {

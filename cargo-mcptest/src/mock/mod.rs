@@ -77,16 +77,18 @@ impl Mock {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let tools = match (&self.tools_from, &self.from_cassette) {
             (Some(file), _) => MockTools::Manifest(MockManifest::read(file)?),
-            (None, Some(file)) => {
-                MockTools::Recorded(recorded::server(file, self.run, self.server.as_deref())?)
-            }
+            (None, Some(file)) => MockTools::Recorded(recorded::load_server(
+                file,
+                self.run,
+                self.server.as_deref(),
+            )?),
             (None, None) => {
                 return Err(Failure::new("the mock server has no tools")
-                    .help("give `--tools-from` or `--from-cassette`"));
+                    .with_help("give `--tools-from` or `--from-cassette`"));
             }
         };
         let server = MockServer::new(tools, self.fault);
-        writeln!(output.err, "{}", escape_line(&server.described()))?;
+        writeln!(output.err, "{}", escape_line(&server.describe()))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()

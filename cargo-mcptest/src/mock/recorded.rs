@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use mcptest_session::play::{Recording, ServerPlayer, ServerPlayerError};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use serde_json::Value;
 
 use crate::failure::Failure;
 
 /// The server of a file's run. `run`: which run, from 1, where the file holds several.
-pub(super) fn server(
+pub(super) fn load_server(
     file: &Path,
     run: Option<usize>,
     name: Option<&str>,
@@ -17,19 +17,19 @@ pub(super) fn server(
     let shown = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| {
         Failure::new(format!("`{shown}` cannot be read: {error}"))
-            .help("name the file of a recorded run with `--from-cassette`")
+            .with_help("name the file of a recorded run with `--from-cassette`")
     })?;
-    let runs =
-        runs(&text).map_err(|error| Failure::new(format!("`{shown}` is no recording: {error}")))?;
+    let runs = parse_runs(&text)
+        .map_err(|error| Failure::new(format!("`{shown}` is no recording: {error}")))?;
     let place = match (run, runs.len()) {
         (None, 1) => 0,
         (None, many) => {
-            let many = counted(many, "run");
+            let many = pluralize(many, "run");
             return Err(Failure::new(format!("`{shown}` holds {many}"))
-                .help("choose one, for example `--run 1`"));
+                .with_help("choose one, for example `--run 1`"));
         }
         (Some(run), many) if run == 0 || run > many => {
-            let many = counted(many, "run");
+            let many = pluralize(many, "run");
             return Err(Failure::new(format!(
                 "`{shown}` holds {many}, and no run {run}"
             )));
@@ -41,14 +41,14 @@ pub(super) fn server(
     ServerPlayer::new(&recording, name).map_err(|error| {
         let failure = Failure::new(format!("`{shown}`: {error}"));
         match error {
-            ServerPlayerError::Several(_) => failure.help("choose one with `--server NAME`"),
+            ServerPlayerError::Several(_) => failure.with_help("choose one with `--server NAME`"),
             _ => failure,
         }
     })
 }
 
 /// The runs of a file: one, or one a line.
-fn runs(text: &str) -> Result<Vec<Value>, serde_json::Error> {
+fn parse_runs(text: &str) -> Result<Vec<Value>, serde_json::Error> {
     if let Ok(run) = serde_json::from_str(text) {
         return Ok(vec![run]);
     }

@@ -51,7 +51,7 @@ pub(super) async fn over_http(
 ) -> Result<(), Failure> {
     let cannot = |error| {
         Failure::new(format!("`{address}` cannot be served: {error}"))
-            .help("give a free address of this machine, for example `--http 127.0.0.1:0`")
+            .with_help("give a free address of this machine, for example `--http 127.0.0.1:0`")
     };
     let listener = TcpListener::bind(address).await.map_err(cannot)?;
     let here = listener.local_addr()?;

@@ -19,9 +19,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use super::fault::MockFault;
-use super::manifest::{MockManifest, MockTool, Says};
-use super::template::{Filling, as_text};
-use mcptest_trace::text::counted;
+use super::manifest::{AnswerContent, MockManifest, MockTool};
+use super::template::{Filling, value_text};
+use mcptest_trace::text::pluralize;
 
 /// A mock server. Its clones are the same server: what one session calls counts in all.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl MockTools {
     }
 
     /// The tools as MCP lists them; an error is a tool of a recording that is none.
-    fn listed(&self) -> Result<Vec<Tool>, ErrorData> {
+    fn list(&self) -> Result<Vec<Tool>, ErrorData> {
         match self {
             Self::Manifest(manifest) => {
                 let tools = manifest.tools.iter();
@@ -59,7 +59,7 @@ impl MockTools {
                 let tools = player.tools().into_iter().map(|tool| {
                     let name = tool["name"].to_string();
                     serde_json::from_value(tool)
-                        .map_err(|error| not_as_recorded(&format!("the tool {name}: {error}")))
+                        .map_err(|error| not_recorded_error(&format!("the tool {name}: {error}")))
                 });
                 tools.collect()
             }
@@ -67,7 +67,7 @@ impl MockTools {
     }
 }
 
-fn not_as_recorded(what: &str) -> ErrorData {
+fn not_recorded_error(what: &str) -> ErrorData {
     ErrorData::internal_error(format!("mcptest: the recording is no MCP: {what}"), None)
 }
 
@@ -93,10 +93,10 @@ impl MockServer {
     }
 
     /// The server in a line, for people.
-    pub(super) fn described(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let holds = match &*self.tools {
-            MockTools::Manifest(manifest) => counted(manifest.tools.len(), "tool"),
-            MockTools::Recorded(player) => counted(player.recorded_calls(), "recorded call"),
+            MockTools::Manifest(manifest) => pluralize(manifest.tools.len(), "tool"),
+            MockTools::Recorded(player) => pluralize(player.recorded_calls(), "recorded call"),
         };
         format!(
             "mock server `{}`: {holds}, fault {}",
@@ -106,7 +106,7 @@ impl MockServer {
     }
 
     /// Counts a call: which one it is of all, and of its tool.
-    fn count(&self, tool: &str) -> (u64, u64) {
+    fn count_call(&self, tool: &str) -> (u64, u64) {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.all += 1;
         let of_tool = calls.by_tool.entry(tool.to_owned()).or_default();
@@ -144,7 +144,7 @@ impl ServerHandler for MockServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.listed()?))
+        Ok(ListToolsResult::with_all_items(self.tools.list()?))
     }
 
     async fn call_tool(
@@ -152,8 +152,8 @@ impl ServerHandler for MockServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (number, of_tool) = self.count(&request.name);
-        match self.fault.strikes(number) {
+        let (number, of_tool) = self.count_call(&request.name);
+        match self.fault.effect_on(number) {
             None => {}
             Some(Effect::Late(delay)) => tokio::time::sleep(Duration::from_millis(delay)).await,
             // The client may give up; nobody hears what is said then.
@@ -161,7 +161,7 @@ impl ServerHandler for MockServer {
         }
         let manifest = match &*self.tools {
             MockTools::Manifest(manifest) => manifest,
-            MockTools::Recorded(player) => return recorded(player, request),
+            MockTools::Recorded(player) => return recorded_result(player, request),
         };
         let Some(tool) = manifest.tool(&request.name) else {
             let known = manifest.tools.iter().map(|tool| &*tool.tool.name);
@@ -173,12 +173,12 @@ impl ServerHandler for MockServer {
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        Ok(answered(tool, arguments, of_tool).into())
+        Ok(scripted_result(tool, arguments, of_tool).into())
     }
 }
 
 /// What a recorded server says to a call.
-fn recorded(
+fn recorded_result(
     player: &ServerPlayer,
     request: CallToolRequestParams,
 ) -> Result<CallToolResponse, ErrorData> {
@@ -190,16 +190,16 @@ fn recorded(
     match answer.result {
         Ok(result) => {
             let result = serde_json::from_value::<CallToolResult>(result);
-            let result = result.map_err(|error| not_as_recorded(&error.to_string()));
+            let result = result.map_err(|error| not_recorded_error(&error.to_string()));
             result.map(Into::into)
         }
         Err(error) => Err(serde_json::from_value(error)
-            .unwrap_or_else(|error| not_as_recorded(&error.to_string()))),
+            .unwrap_or_else(|error| not_recorded_error(&error.to_string()))),
     }
 }
 
 /// What a tool says to a call.
-fn answered(tool: &MockTool, arguments: Map<String, Value>, call: u64) -> CallToolResult {
+fn scripted_result(tool: &MockTool, arguments: Map<String, Value>, call: u64) -> CallToolResult {
     let arguments = Value::Object(arguments);
     let wrong: Vec<String> = tool
         .takes
@@ -210,7 +210,7 @@ fn answered(tool: &MockTool, arguments: Map<String, Value>, call: u64) -> CallTo
         })
         .collect();
     if !wrong.is_empty() {
-        return error(format!("invalid arguments: {}", wrong.join("; ")));
+        return error_result(format!("invalid arguments: {}", wrong.join("; ")));
     }
     let arguments = match arguments {
         Value::Object(arguments) => arguments,
@@ -219,9 +219,9 @@ fn answered(tool: &MockTool, arguments: Map<String, Value>, call: u64) -> CallTo
     let answer = tool
         .answers
         .iter()
-        .find(|answer| has(&arguments, &answer.when));
+        .find(|answer| contains(&arguments, &answer.when));
     let Some(answer) = answer else {
-        return error(format!(
+        return error_result(format!(
             "the mock of `{}` has no answer for these arguments",
             tool.tool.name
         ));
@@ -230,25 +230,31 @@ fn answered(tool: &MockTool, arguments: Map<String, Value>, call: u64) -> CallTo
         arguments: &arguments,
         call,
     };
-    let (Says::Text(said) | Says::Result(said) | Says::Error(said) | Says::Content(said)) =
-        &answer.says;
+    let (AnswerContent::Text(said)
+    | AnswerContent::Result(said)
+    | AnswerContent::Error(said)
+    | AnswerContent::Content(said)) = &answer.says;
     let said = match said.fill(with) {
         Ok(said) => said,
         Err(path) => {
-            return error(format!(
+            return error_result(format!(
                 "the mock of `{}` answers with the argument `{path}`, which this call does not have",
                 tool.tool.name
             ));
         }
     };
     match &answer.says {
-        Says::Text(_) => CallToolResult::success(vec![ContentBlock::text(as_text(&said))]),
-        Says::Error(_) => error(as_text(&said)),
-        Says::Result(_) if said.is_object() => CallToolResult::structured(said),
-        Says::Result(_) => CallToolResult::success(vec![ContentBlock::text(said.to_string())]),
-        Says::Content(_) => match serde_json::from_value(said) {
+        AnswerContent::Text(_) => {
+            CallToolResult::success(vec![ContentBlock::text(value_text(&said))])
+        }
+        AnswerContent::Error(_) => error_result(value_text(&said)),
+        AnswerContent::Result(_) if said.is_object() => CallToolResult::structured(said),
+        AnswerContent::Result(_) => {
+            CallToolResult::success(vec![ContentBlock::text(said.to_string())])
+        }
+        AnswerContent::Content(_) => match serde_json::from_value(said) {
             Ok(blocks) => CallToolResult::success(blocks),
-            Err(wrong) => error(format!(
+            Err(wrong) => error_result(format!(
                 "the mock of `{}` has an answer for these arguments that is no MCP content: {wrong}",
                 tool.tool.name
             )),
@@ -256,16 +262,16 @@ fn answered(tool: &MockTool, arguments: Map<String, Value>, call: u64) -> CallTo
     }
 }
 
-fn error(text: String) -> CallToolResult {
+fn error_result(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 /// Whether arguments have at least what is wanted; inside mappings too.
-fn has(arguments: &Map<String, Value>, wanted: &Map<String, Value>) -> bool {
+fn contains(arguments: &Map<String, Value>, wanted: &Map<String, Value>) -> bool {
     wanted
         .iter()
         .all(|(key, wanted)| match (arguments.get(key), wanted) {
-            (Some(Value::Object(found)), Value::Object(wanted)) => has(found, wanted),
+            (Some(Value::Object(found)), Value::Object(wanted)) => contains(found, wanted),
             (Some(Value::Number(found)), Value::Number(wanted)) => {
                 compare_numbers(found, wanted).is_eq()
             }

@@ -128,7 +128,7 @@ impl Template {
                 for piece in pieces {
                     match piece {
                         Piece::Text(plain) => text.push_str(plain),
-                        Piece::Place(place) => text.push_str(&as_text(&place.fill(with)?)),
+                        Piece::Place(place) => text.push_str(&value_text(&place.fill(with)?)),
                     }
                 }
                 Value::String(text)
@@ -148,7 +148,7 @@ impl Template {
 }
 
 /// A text as it is, anything else as JSON.
-pub(super) fn as_text(value: &Value) -> String {
+pub(super) fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -13,16 +13,16 @@ use super::judging::{Bench, Mutated};
 use super::outline;
 pub(super) use super::state::MutantState;
 use crate::failure::Failure;
-use crate::judging::Opened;
+use crate::judging::OpenPackage;
 use crate::output::counted_are;
 use crate::table::{cell, table};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// The format of the outcomes, as JSON.
 const FORMAT: &str = "mutants/1.0";
 
 /// A mutant with what became of it.
-pub(super) struct Fate<'a> {
+pub(super) struct JudgedMutant<'a> {
     /// The agent's case.
     case: &'a str,
     /// Its place on the bench.
@@ -55,7 +55,7 @@ struct Survivor {
 
 /// All mutants.
 pub(super) struct MutantsFound<'a> {
-    pub(super) mutants: Vec<Fate<'a>>,
+    pub(super) mutants: Vec<JudgedMutant<'a>>,
     pub(super) scores: MutationScores,
     sites: BTreeMap<Operator, Sites>,
     runs: usize,
@@ -67,8 +67,8 @@ pub(super) struct MutantsFound<'a> {
 impl<'a> MutantsFound<'a> {
     pub(super) fn new(bench: &'a Bench<'_>, mutated: Mutated) -> Result<Self, Failure> {
         if mutated.mutants.is_empty() {
-            return Err(Failure::cannot_tell("there is no run that can be broken")
-                .help("the command does not break runs that failed; record runs that pass"));
+            return Err(Failure::inconclusive("there is no run that can be broken")
+                .with_help("the command does not break runs that failed; record runs that pass"));
         }
         let scores = score(
             mutated
@@ -76,7 +76,7 @@ impl<'a> MutantsFound<'a> {
                 .iter()
                 .map(|(_, mutant, judged)| (mutant, judged)),
         );
-        let fate = |(agent, mutant, judged): (usize, Mutant, MutantVerdict)| Fate {
+        let fate = |(agent, mutant, judged): (usize, Mutant, MutantVerdict)| JudgedMutant {
             case: bench.agents[agent].test.case(),
             agent,
             state: MutantState::from_verdict(&mutant, &judged),
@@ -94,7 +94,7 @@ impl<'a> MutantsFound<'a> {
     }
 
     /// A line a mutant of which something became.
-    pub(super) fn lines(&self, wanted: impl Fn(MutantState) -> bool) -> String {
+    pub(super) fn render_lines(&self, wanted: impl Fn(MutantState) -> bool) -> String {
         let wanted = self.mutants.iter().filter(|fate| wanted(fate.state));
         wanted.map(|fate| format!("{}\n", fate.line())).collect()
     }
@@ -144,7 +144,7 @@ impl<'a> MutantsFound<'a> {
 
     /// The score of each agent, in the order of the bench.
     fn by_agent(&self) -> Vec<(&'a str, MutationScores)> {
-        let mut agents: BTreeMap<usize, Vec<&Fate<'a>>> = BTreeMap::new();
+        let mut agents: BTreeMap<usize, Vec<&JudgedMutant<'a>>> = BTreeMap::new();
         for fate in &self.mutants {
             agents.entry(fate.agent).or_default().push(fate);
         }
@@ -160,8 +160,8 @@ impl<'a> MutantsFound<'a> {
         let harmless = self.scores.brittle.mutants;
         let mut text = format!(
             "{} broken: {} that a suite should notice, {harmless} that it should ignore\n",
-            counted(self.runs, "run"),
-            counted(harmful, "mutant"),
+            pluralize(self.runs, "run"),
+            pluralize(harmful, "mutant"),
         );
         if !self.red.is_empty() {
             text.push_str(&format!(
@@ -173,11 +173,11 @@ impl<'a> MutantsFound<'a> {
         let scores = &self.scores;
         text.push_str(&format!(
             "harm:    {}\n",
-            scored(scores.harm, scores.harm_covered)
+            describe_scores(scores.harm, scores.harm_covered)
         ));
         text.push_str(&format!(
             "waste:   {}\n",
-            scored(scores.waste, scores.waste_covered)
+            describe_scores(scores.waste, scores.waste_covered)
         ));
         let share = scores
             .brittle
@@ -214,7 +214,7 @@ impl<'a> MutantsFound<'a> {
             ]
         }));
         text.push_str(&format!("\n{}", table(&rows)));
-        text.push_str(&self.survivors(bench, diffs));
+        text.push_str(&self.render_survivors(bench, diffs));
         text
     }
 
@@ -267,14 +267,14 @@ impl<'a> MutantsFound<'a> {
     }
 
     /// Survivors as diffs, those of operators that nobody kills first.
-    fn survivors(&self, bench: &Bench<'_>, diffs: usize) -> String {
+    fn render_survivors(&self, bench: &Bench<'_>, diffs: usize) -> String {
         let survivors = self.mutants.iter().filter(|fate| fate.state.is_survivor());
         let all = survivors.count();
         if all == 0 {
             return "\nno mutant survived\n".to_owned();
         }
-        let mut text = format!("\n{} survived\n", counted(all, "mutant"));
-        for survivors in self.survivors_of(bench, diffs) {
+        let mut text = format!("\n{} survived\n", pluralize(all, "mutant"));
+        for survivors in self.survivors(bench, diffs) {
             for shown in &survivors.shown {
                 let uncovered = if shown.covered {
                     ""
@@ -297,7 +297,7 @@ impl<'a> MutantsFound<'a> {
 
     /// The survivors of each operator that has some, so many of them as diffs; those of operators that
     /// nobody kills first.
-    pub(super) fn survivors_of(&self, bench: &Bench<'_>, diffs: usize) -> Vec<Survivors> {
+    pub(super) fn survivors(&self, bench: &Bench<'_>, diffs: usize) -> Vec<Survivors> {
         let mut operators: Vec<Operator> = self.operators().map(|(operator, _)| operator).collect();
         operators.sort_by_key(|operator| self.killed(*operator).killed > 0);
         let survivors = operators.into_iter().map(|operator| {
@@ -320,7 +320,7 @@ impl<'a> MutantsFound<'a> {
                 suggestion: match operator {
                     // A narrative that is there leaves open what it does not know.
                     Operator::FalseClaim
-                        if own().any(|it| bench.agents[it.agent].asks(GateKind::Narrative)) =>
+                        if own().any(|it| bench.agents[it.agent].has_gate(GateKind::Narrative)) =>
                     {
                         "`tools:` with all tools of the agent, or `evidence:` in `narrative`"
                     }
@@ -333,7 +333,7 @@ impl<'a> MutantsFound<'a> {
         survivors.filter(|survivors| survivors.count > 0).collect()
     }
 
-    pub(super) fn json(&self, opened: &Opened) -> Value {
+    pub(super) fn json(&self, opened: &OpenPackage) -> Value {
         let mutants = self.mutants.iter().map(|fate| {
             json!({
                 "agent": fate.case,
@@ -366,14 +366,14 @@ impl<'a> MutantsFound<'a> {
     }
 }
 
-impl Fate<'_> {
+impl JudgedMutant<'_> {
     fn line(&self) -> String {
         format!("{} {}", self.case, self.mutant.describe())
     }
 }
 
 /// A score in words, and that of the mutants that some gate could notice.
-fn scored(score: MeanScore, covered: MeanScore) -> String {
+fn describe_scores(score: MeanScore, covered: MeanScore) -> String {
     let number = |score: MeanScore| {
         score
             .score

@@ -11,7 +11,7 @@ use mcptest_trace::evidence::mutants::{
 };
 
 use crate::failure::Failure;
-use crate::judging::{Filter, Opened, in_parallel};
+use crate::judging::{Filter, OpenPackage, in_parallel};
 
 /// The agents whose runs are broken, with the gates that can notice.
 pub(super) struct Bench<'a> {
@@ -48,10 +48,10 @@ pub(super) struct Mutated {
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(opened: &'a Opened, filter: &Filter) -> Result<Self, Failure> {
+    pub(super) fn new(opened: &'a OpenPackage, filter: &Filter) -> Result<Self, Failure> {
         let all = opened.suites.agents();
         if all.iter().all(|test| !filter.wants(test.case())) {
-            return Err(filter.nothing(all.iter().map(AgentTest::case)));
+            return Err(filter.no_match(all.iter().map(AgentTest::case)));
         }
         let mut bench = Self {
             agents: Vec::new(),
@@ -69,7 +69,7 @@ impl<'a> Bench<'a> {
             }
         }
         for tested in &bench.agents {
-            bench.red.extend(tested.red());
+            bench.red.extend(tested.red_gates());
         }
         Ok(bench)
     }
@@ -193,12 +193,12 @@ impl<'a> TestedAgent<'a> {
     }
 
     /// Whether the agent declares a gate.
-    pub(super) fn asks(&self, gate: GateKind) -> bool {
+    pub(super) fn has_gate(&self, gate: GateKind) -> bool {
         self.gates.iter().any(|own| own.ask.gate() == Some(gate))
     }
 
     /// The gates that are red, a line each. What `reliability` counts has no verdict of its own.
-    fn red(&self) -> impl Iterator<Item = String> {
+    fn red_gates(&self) -> impl Iterator<Item = String> {
         let judging = self.gates.iter().filter(|gate| !gate.ask.is_counted());
         judging.filter_map(|gate| {
             let name = format!("{}::{}", self.test.case(), gate.ask.name());

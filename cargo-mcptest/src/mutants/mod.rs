@@ -23,8 +23,8 @@ use mcptest_trace::evidence::mutants::MutantOptions;
 
 use crate::failure::Failure;
 use crate::files;
-use crate::judging::{Filter, Opened};
-use crate::output::{Output, OutputFormat, counted_are, share, short};
+use crate::judging::{Filter, OpenPackage};
+use crate::output::{Output, OutputFormat, counted_are, format_short, parse_share};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
 pub(crate) use page::page;
@@ -50,10 +50,10 @@ pub(crate) struct Mutants {
     #[arg(long)]
     only_green: bool,
     /// Fail if the score is lower than this, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     fail_under: Option<f64>,
     /// Fail if the brittleness is higher than this, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = most_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_upper_percent)]
     fail_brittle: Option<f64>,
     /// The most mutants of one kind for each run.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
@@ -79,18 +79,18 @@ pub(crate) struct Mutants {
 }
 
 /// A number of percent; one that reads as a share of 1 is refused, as in suites.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = share(text)?;
+fn parse_percent(text: &str) -> Result<f64, String> {
+    let number = parse_share(text)?;
     if number > 0.0 && number <= 1.0 {
-        let meant = short(100.0 * number);
+        let meant = format_short(100.0 * number);
         return Err(format!("the number is in percent: write {meant}"));
     }
     Ok(number)
 }
 
 /// A number of percent as an upper limit, of which a share of 1 is none: 1 is a percent. Less may be meant as a share.
-fn most_percent(text: &str) -> Result<f64, String> {
-    let number = share(text)?;
+fn parse_upper_percent(text: &str) -> Result<f64, String> {
+    let number = parse_share(text)?;
     if number > 0.0 && number < 1.0 {
         return Err("the number is in percent: `5` allows 5%, and `0` allows none".to_owned());
     }
@@ -99,7 +99,7 @@ fn most_percent(text: &str) -> Result<f64, String> {
 
 impl Mutants {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::whole(&self.judging, output)?;
+        let opened = OpenPackage::open_whole(&self.judging, output)?;
         let bench = Bench::new(&opened, &self.filter)?;
         if !bench.red.is_empty() && !self.only_green {
             for red in &bench.red {
@@ -109,7 +109,7 @@ impl Mutants {
                 "{} red before anything is broken, and a red gate notices nothing",
                 counted_are(bench.red.len(), "gate")
             ))
-            .help("correct them first, or use only the green gates: `--only-green`"));
+            .with_help("correct them first, or use only the green gates: `--only-green`"));
         }
         let mut options = MutantOptions::default()
             .with_per_operator((!self.all).then_some(self.per_operator))
@@ -163,12 +163,12 @@ impl Mutants {
             status = ExitStatus::Finding;
         }
         if status == ExitStatus::Holds && self.fail_under.is_some() && harm.is_none() {
-            return Err(Failure::cannot_tell(
+            return Err(Failure::inconclusive(
                 "no mutant does harm, so there is no harm score",
             ));
         }
         if status == ExitStatus::Holds && self.fail_brittle.is_some() && brittle.is_none() {
-            return Err(Failure::cannot_tell(
+            return Err(Failure::inconclusive(
                 "no mutant is harmless, so there is no brittleness",
             ));
         }
@@ -177,21 +177,24 @@ impl Mutants {
 }
 
 /// The files that other programs read: all outcomes, and a line a mutant by what became of it.
-fn write(opened: &Opened, found: &MutantsFound<'_>) -> Result<PathBuf, Failure> {
+fn write(opened: &OpenPackage, found: &MutantsFound<'_>) -> Result<PathBuf, Failure> {
     const FOLDER: &str = "mcptest/mutants";
     let target = &opened.package.target;
     let folder = target.join(FOLDER);
     let outcomes = mcptest_trace::trace::pretty_json(&found.json(opened)) + "\n";
     let files = [
         ("outcomes.json", outcomes),
-        ("survived.txt", found.lines(found::MutantState::is_survivor)),
+        (
+            "survived.txt",
+            found.render_lines(found::MutantState::is_survivor),
+        ),
         (
             "killed.txt",
-            found.lines(|state| state == found::MutantState::Killed),
+            found.render_lines(|state| state == found::MutantState::Killed),
         ),
         (
             "brittle.txt",
-            found.lines(|state| state == found::MutantState::Brittle),
+            found.render_lines(|state| state == found::MutantState::Brittle),
         ),
     ];
     let mut written = files.iter();
@@ -214,11 +217,14 @@ mod tests {
     /// A share of 1 is a limit that fails for nothing, so 1 is one percent; as the least score it may be a share.
     #[test]
     fn one_is_a_percent_as_the_most_and_may_be_a_share_as_the_least() {
-        assert_eq!(most_percent("1"), Ok(1.0));
-        assert_eq!((most_percent("0"), most_percent("20")), (Ok(0.0), Ok(20.0)));
+        assert_eq!(parse_upper_percent("1"), Ok(1.0));
+        assert_eq!(
+            (parse_upper_percent("0"), parse_upper_percent("20")),
+            (Ok(0.0), Ok(20.0))
+        );
         let told = "the number is in percent: `5` allows 5%, and `0` allows none";
-        assert_eq!(most_percent("0.05"), Err(told.to_owned()));
+        assert_eq!(parse_upper_percent("0.05"), Err(told.to_owned()));
         let told = "the number is in percent: write 100";
-        assert_eq!(percent("1"), Err(told.to_owned()));
+        assert_eq!(parse_percent("1"), Err(told.to_owned()));
     }
 }

@@ -63,12 +63,12 @@ pub(super) fn diff(run: &Run, mutant: &Run) -> String {
             } else {
                 LONGEST
             };
-            format!("{}\n", shortened(line, limit))
+            format!("{}\n", shorten(line, limit))
         })
         .collect()
 }
 
-fn shortened(line: &str, limit: usize) -> String {
+fn shorten(line: &str, limit: usize) -> String {
     match line.char_indices().nth(limit) {
         Some((end, _)) => format!("{} …", &line[..end]),
         None => line.to_owned(),

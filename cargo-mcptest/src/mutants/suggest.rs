@@ -18,7 +18,7 @@ pub(super) fn plans(bench: &Bench<'_>) -> String {
         let passing = tested
             .runs
             .iter()
-            .filter(|run| outcome::recorded(run) != Some(false));
+            .filter(|run| outcome::recorded_outcome(run) != Some(false));
         let writes: Vec<Writes> = passing.map(|run| writes(tested, run)).collect();
         let case = tested.test.case();
         let agree = match writes.len() {
@@ -47,7 +47,7 @@ fn read_only(tested: &TestedAgent<'_>, runs: &[Run]) -> ReadOnlyTools {
 fn writes(tested: &TestedAgent<'_>, run: &Run) -> Writes {
     let read_only = read_only(tested, std::slice::from_ref(run));
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
-    let writes = calls.filter(|(call, _)| !read_only.reads(&call.name));
+    let writes = calls.filter(|(call, _)| !read_only.is_read_only(&call.name));
     writes
         .map(|(call, result)| {
             (

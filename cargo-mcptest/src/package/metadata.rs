@@ -19,13 +19,15 @@ pub(super) fn read(manifest: Option<&Path>) -> Result<Metadata, Failure> {
     let mut metadata = command.exec().map_err(|error| match error {
         Error::CargoMetadata { stderr } => cargo_failure(&stderr),
         // Who has no crate needs no cargo.
-        Error::Io(error) if error.kind() == ErrorKind::NotFound && !in_crate(manifest) => nowhere(),
+        Error::Io(error) if error.kind() == ErrorKind::NotFound && !in_crate(manifest) => {
+            not_found()
+        }
         Error::Io(error) => Failure::new(format!("cargo does not start: {error}"))
-            .help("install the Rust toolchain, or set `CARGO` to the path of cargo"),
+            .with_help("install the Rust toolchain, or set `CARGO` to the path of cargo"),
         error => Failure::new(format!(
             "the output of `cargo metadata` cannot be read: {error}"
         ))
-        .help("update cargo and this command"),
+        .with_help("update cargo and this command"),
     })?;
     metadata
         .packages
@@ -42,15 +44,15 @@ fn in_crate(manifest: Option<&Path>) -> bool {
     manifest.is_some() || std::env::current_dir().is_ok_and(has_one)
 }
 
-fn nowhere() -> Failure {
-    Failure::new("there is no package here, nor in any folder above").help(
+fn not_found() -> Failure {
+    Failure::new("there is no package here, nor in any folder above").with_help(
         "run the command in the folder of a crate, or in a folder that has a folder `suites`; or give `--manifest-path <path of a Cargo.toml>` or `--suites <folder>`",
     )
 }
 
 fn cargo_failure(stderr: &str) -> Failure {
     if stderr.contains("could not find `Cargo.toml`") {
-        return nowhere();
+        return not_found();
     }
     let stderr = stderr.trim();
     let stderr = stderr.strip_prefix("error: ").unwrap_or(stderr);
@@ -60,12 +62,14 @@ fn cargo_failure(stderr: &str) -> Failure {
 /// `[package.metadata.mcptest]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct PackageMetadata {
     roots: Vec<PathBuf>,
 }
 
 /// Where a package says that its suites are; `None` where it does not say.
-pub(super) fn roots(package: &cargo_metadata::Package) -> Result<Option<Vec<PathBuf>>, Failure> {
+pub(super) fn declared_roots(
+    package: &cargo_metadata::Package,
+) -> Result<Option<Vec<PathBuf>>, Failure> {
     let Some(value) = package.metadata.get("mcptest") else {
         return Ok(None);
     };
@@ -74,9 +78,11 @@ pub(super) fn roots(package: &cargo_metadata::Package) -> Result<Option<Vec<Path
             "`[package.metadata.mcptest]` of `{}` cannot be used: {what}",
             package.name
         ))
-        .help("write the folders that hold suites, e.g. `roots = [\"suites\", \"more/suites\"]`")
+        .with_help(
+            "write the folders that hold suites, e.g. `roots = [\"suites\", \"more/suites\"]`",
+        )
     };
-    let said: Said =
+    let said: PackageMetadata =
         serde_json::from_value(value.clone()).map_err(|error| wrong(&error.to_string()))?;
     if said.roots.is_empty() {
         return Err(wrong("`roots` names no folder"));

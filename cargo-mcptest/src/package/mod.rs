@@ -12,7 +12,7 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata};
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest_suite::{escape_line, nearest, quoted_list};
 
 use crate::failure::Failure;
@@ -83,7 +83,7 @@ pub(crate) struct TestTarget {
 impl Judging {
     /// The package whose suites are judged, of a version that this command can speak for.
     pub(crate) fn find(&self) -> Result<FoundPackage, Failure> {
-        let package = self.selection.with_agent_tests()?;
+        let package = self.selection.find_tested()?;
         package.versions.check(&package.name, self.any_version)?;
         Ok(package)
     }
@@ -91,36 +91,36 @@ impl Judging {
 
 impl Selection {
     /// A package, whether it has agent tests or not.
-    pub(crate) fn any(&self) -> Result<FoundPackage, Failure> {
+    pub(crate) fn find_any(&self) -> Result<FoundPackage, Failure> {
         if self.suites.is_some() {
             return Err(
                 Failure::new("`--suites` names a folder that belongs to no crate")
-                    .help("remove `--suites`, and run the command in the folder of a crate"),
+                    .with_help("remove `--suites`, and run the command in the folder of a crate"),
             );
         }
-        let metadata = self.metadata()?;
+        let metadata = self.load_metadata()?;
         if let Some(name) = &self.package {
-            return FoundPackage::named(&metadata, name);
+            return FoundPackage::find_named(&metadata, name);
         }
-        if let Some(package) = self.current(&metadata)? {
+        if let Some(package) = self.current_package(&metadata)? {
             return Ok(package);
         }
         match metadata.workspace_packages().as_slice() {
             [package] => FoundPackage::from_metadata(&metadata, package),
-            packages => Err(several(&names(packages))),
+            packages => Err(several_packages(&names(packages))),
         }
     }
 
     /// Where the suite of a program goes: a package, or a folder where there is no crate.
-    pub(crate) fn around_program(&self) -> Result<FoundPackage, Failure> {
+    pub(crate) fn find_for_program(&self) -> Result<FoundPackage, Failure> {
         let here = std::env::current_dir()?;
         if let Some(suites) = &self.suites {
-            return Ok(FoundPackage::without_crate(here, suites.clone()));
+            return Ok(FoundPackage::from_folder(here, suites.clone()));
         }
         if !self.names_crate() && !in_crate(&here) {
-            return Ok(FoundPackage::without_crate(here, PathBuf::from(SUITES)));
+            return Ok(FoundPackage::from_folder(here, PathBuf::from(SUITES)));
         }
-        self.any()
+        self.find_any()
     }
 
     /// Whether it names a crate.
@@ -135,7 +135,7 @@ impl Selection {
     }
 
     /// The options that choose the same folder of suites again.
-    pub(crate) fn again(&self) -> Vec<String> {
+    pub(crate) fn to_arguments(&self) -> Vec<String> {
         let suites = self
             .suites
             .as_ref()
@@ -152,21 +152,21 @@ impl Selection {
     }
 
     /// A package that has agent tests.
-    pub(crate) fn with_agent_tests(&self) -> Result<FoundPackage, Failure> {
-        if let Some(folder) = self.without_crate()? {
+    pub(crate) fn find_tested(&self) -> Result<FoundPackage, Failure> {
+        if let Some(folder) = self.find_folder()? {
             return Ok(folder);
         }
-        let metadata = self.metadata()?;
+        let metadata = self.load_metadata()?;
         let chosen = match &self.package {
-            Some(name) => Some(FoundPackage::named(&metadata, name)?),
-            None => self.current(&metadata)?,
+            Some(name) => Some(FoundPackage::find_named(&metadata, name)?),
+            None => self.current_package(&metadata)?,
         };
         if let Some(package) = chosen.as_ref().filter(|package| package.has_agent_tests()) {
             return Ok(package.clone());
         }
         // Its own suites are meant, though no test of it runs them.
         if let Some(package) = chosen.as_ref().filter(|package| package.has_suites()) {
-            return Ok(package.standing_alone());
+            return Ok(package.as_folder());
         }
         let packages = metadata.workspace_packages().into_iter();
         let packages: Result<Vec<FoundPackage>, Failure> = packages
@@ -180,10 +180,10 @@ impl Selection {
             let alone: Vec<&FoundPackage> = alone.collect();
             match alone.as_slice() {
                 [] => {}
-                [package] => return Ok(package.standing_alone()),
+                [package] => return Ok(package.as_folder()),
                 several => {
                     let names: Vec<&str> = several.iter().map(|it| it.name.as_str()).collect();
-                    return Err(self::several(&names));
+                    return Err(self::several_packages(&names));
                 }
             }
         }
@@ -192,46 +192,46 @@ impl Selection {
             return Err(package.has_none(&names));
         }
         match tested.len() {
-            0 if metadata.workspace_root.join(SUITES).is_dir() => Ok(FoundPackage::without_crate(
+            0 if metadata.workspace_root.join(SUITES).is_dir() => Ok(FoundPackage::from_folder(
                 metadata.workspace_root.as_std_path().to_owned(),
                 PathBuf::from(SUITES),
             )),
             0 => Err(Failure::new(format!(
                 "no package of this workspace has a folder `{SUITES}` or depends on `{HARNESS}`"
             ))
-            .help(format!(
+            .with_help(format!(
                 "`{}` gives a package its first agent test",
-                call("init -p <package>")
+                command_line("init -p <package>")
             ))),
             1 => Ok(tested.remove(0)),
-            _ => Err(several(&names)),
+            _ => Err(several_packages(&names)),
         }
     }
 
     /// The folder whose suites are meant, where they belong to no crate.
-    fn without_crate(&self) -> Result<Option<FoundPackage>, Failure> {
+    fn find_folder(&self) -> Result<Option<FoundPackage>, Failure> {
         let here = std::env::current_dir()?;
         if let Some(suites) = &self.suites {
             let root = here.join(suites);
             if !root.is_dir() {
                 let shown = escape_line(&suites.display().to_string()).into_owned();
                 return Err(Failure::new(format!("there is no folder `{shown}`"))
-                    .help("give the folder that holds the suites, e.g. `--suites suites`"));
+                    .with_help("give the folder that holds the suites, e.g. `--suites suites`"));
             }
-            return Ok(Some(FoundPackage::without_crate(here, suites.clone())));
+            return Ok(Some(FoundPackage::from_folder(here, suites.clone())));
         }
         let root = PathBuf::from(SUITES);
         let found = !self.names_crate() && !in_crate(&here) && here.join(&root).is_dir();
-        Ok(found.then(|| FoundPackage::without_crate(here, root)))
+        Ok(found.then(|| FoundPackage::from_folder(here, root)))
     }
 
-    fn metadata(&self) -> Result<Metadata, Failure> {
+    fn load_metadata(&self) -> Result<Metadata, Failure> {
         metadata::read(self.manifest_path.as_deref())
     }
 
     /// The package whose folder this is, or a folder in it; `None` at the top of a workspace that is
     /// no package itself.
-    fn current(&self, metadata: &Metadata) -> Result<Option<FoundPackage>, Failure> {
+    fn current_package(&self, metadata: &Metadata) -> Result<Option<FoundPackage>, Failure> {
         let here = match &self.manifest_path {
             Some(manifest) => std::path::absolute(manifest)?
                 .parent()
@@ -266,7 +266,7 @@ impl FoundPackage {
     }
 
     /// A folder with suites and no crate. Its name is empty: no command of cargo is about it.
-    pub(crate) fn without_crate(folder: PathBuf, root: PathBuf) -> Self {
+    pub(crate) fn from_folder(folder: PathBuf, root: PathBuf) -> Self {
         Self {
             name: String::new(),
             roots: vec![root],
@@ -281,7 +281,7 @@ impl FoundPackage {
         }
     }
 
-    fn named(metadata: &Metadata, name: &str) -> Result<Self, Failure> {
+    fn find_named(metadata: &Metadata, name: &str) -> Result<Self, Failure> {
         let packages = metadata.workspace_packages();
         if let Some(package) = packages.iter().find(|package| *package.name == name) {
             return Self::from_metadata(metadata, package);
@@ -292,8 +292,8 @@ impl FoundPackage {
             escape_line(name)
         ));
         Err(match nearest(name, names.iter().copied()) {
-            Some(near) => failure.help(format!("did you mean `{near}`?")),
-            None => failure.help(format!("it has {}", quoted_list(names))),
+            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+            None => failure.with_help(format!("it has {}", quoted_list(names))),
         })
     }
 
@@ -305,14 +305,14 @@ impl FoundPackage {
         let folder = folder
             .map(|folder| folder.as_std_path().to_owned())
             .unwrap_or_default();
-        let named = metadata::roots(package)?;
+        let named = metadata::declared_roots(package)?;
         let tests = package.targets.iter().filter(|target| target.is_test());
         Ok(Self {
             name: package.name.to_string(),
             work_tree: None,
             named_roots: named.is_some(),
             roots: named.unwrap_or_else(|| vec![PathBuf::from(SUITES)]),
-            harness: harness_in(package),
+            harness: harness_name(package),
             tests: tests
                 .map(|target| TestTarget {
                     name: target.name.clone(),
@@ -336,7 +336,7 @@ impl FoundPackage {
         if self.is_crate() {
             "cargo test".to_owned()
         } else {
-            call("test")
+            command_line("test")
         }
     }
 
@@ -352,8 +352,8 @@ impl FoundPackage {
 
     /// The package's folder as a folder of suites without a crate: no test of the package runs these suites, so
     /// messages name no command of cargo.
-    fn standing_alone(&self) -> Self {
-        Self::without_crate(self.folder.clone(), PathBuf::from(SUITES))
+    fn as_folder(&self) -> Self {
+        Self::from_folder(self.folder.clone(), PathBuf::from(SUITES))
     }
 
     fn has_none(&self, others: &[&str]) -> Failure {
@@ -362,12 +362,12 @@ impl FoundPackage {
             self.name
         ));
         if others.is_empty() {
-            return failure.help(format!(
+            return failure.with_help(format!(
                 "`{}` gives it its first agent test",
-                call(&format!("init -p {}", self.name))
+                command_line(&format!("init -p {}", self.name))
             ));
         }
-        failure.help(format!(
+        failure.with_help(format!(
             "of this workspace {} do; choose one with `-p`",
             quoted_list(others.iter().copied())
         ))
@@ -387,16 +387,16 @@ fn names<'a>(packages: &[&'a cargo_metadata::Package]) -> Vec<&'a str> {
         .collect()
 }
 
-fn several(names: &[&str]) -> Failure {
+fn several_packages(names: &[&str]) -> Failure {
     Failure::new(format!(
         "there are several packages here: {}",
         quoted_list(names.iter().copied())
     ))
-    .help("choose one with `-p`")
+    .with_help("choose one with `-p`")
 }
 
 /// What a package's code calls the harness.
-fn harness_in(package: &cargo_metadata::Package) -> Option<String> {
+fn harness_name(package: &cargo_metadata::Package) -> Option<String> {
     let tests_use = |kind| matches!(kind, DependencyKind::Normal | DependencyKind::Development);
     let harness = package.dependencies.iter().find(|dependency| {
         dependency.name == HARNESS && tests_use(dependency.kind) && !dependency.optional

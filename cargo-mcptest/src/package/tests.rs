@@ -18,16 +18,16 @@ const TESTED: &str = "[dev-dependencies]\nmcptest-harness = \"0.1\"\n";
 
 fn workspace() -> Folder {
     Folder::new()
-        .with("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"shop\", \"desk\", \"plain\"]\n")
-        .with("shop/Cargo.toml", package("shop", TESTED))
-        .with("shop/src/lib.rs", LIB)
-        .with(
+        .with_file("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"shop\", \"desk\", \"plain\"]\n")
+        .with_file("shop/Cargo.toml", package("shop", TESTED))
+        .with_file("shop/src/lib.rs", LIB)
+        .with_file(
             "desk/Cargo.toml",
             package("desk", "[dev-dependencies]\nagent-tests = { package = \"mcptest-harness\", version = \"0.1\" }\n"),
         )
-        .with("desk/src/lib.rs", LIB)
-        .with("plain/Cargo.toml", package("plain", ""))
-        .with("plain/src/lib.rs", LIB)
+        .with_file("desk/src/lib.rs", LIB)
+        .with_file("plain/Cargo.toml", package("plain", ""))
+        .with_file("plain/src/lib.rs", LIB)
 }
 
 fn select(folder: &Folder, manifest: &str, package: Option<&str>) -> Result<FoundPackage, Failure> {
@@ -36,7 +36,7 @@ fn select(folder: &Folder, manifest: &str, package: Option<&str>) -> Result<Foun
         manifest_path: Some(folder.at(manifest)),
         suites: None,
     };
-    selection.with_agent_tests()
+    selection.find_tested()
 }
 
 fn refused(found: Result<FoundPackage, Failure>) -> String {
@@ -174,7 +174,7 @@ fn a_package_says_where_its_suites_are() {
 
 #[test]
 fn a_folder_without_a_package_and_a_broken_manifest_are_told() {
-    let folder = Folder::new().with("Cargo.toml", "[package]\nname = 3\n");
+    let folder = Folder::new().with_file("Cargo.toml", "[package]\nname = 3\n");
     let broken = refused(select(&folder, "Cargo.toml", None));
     assert!(
         broken.starts_with("error: cargo cannot read the package: "),

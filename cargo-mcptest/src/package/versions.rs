@@ -36,7 +36,7 @@ impl Versions {
         let path = workspace.join("Cargo.lock");
         let unreadable = |why: &str| {
             Failure::new(format!("`{}` cannot be read: {why}", path.display()))
-                .help("`cargo generate-lockfile` writes it again")
+                .with_help("`cargo generate-lockfile` writes it again")
         };
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -46,7 +46,7 @@ impl Versions {
         let lock: DocumentMut = text.parse().map_err(|_| unreadable("it is no TOML"))?;
         let package = (package.name.as_str(), package.version.to_string());
         Ok(Self {
-            locked: locked(&lock, package.0, &package.1),
+            locked: locked_version(&lock, package.0, &package.1),
         })
     }
 
@@ -64,14 +64,14 @@ impl Versions {
             "`{}` is locked to {HARNESS} {locked}, and this command judges like {HERE}",
             escape_line(package)
         ))
-        .help(format!(
+        .with_help(format!(
             "{}; `--any-version` judges anyway",
-            install(CommandName::current(), locked)
+            install_command(CommandName::current(), locked)
         )))
     }
 
     /// Both versions, on one line.
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn display_line(&self) -> String {
         match &self.locked {
             Some(locked) => format!("{HARNESS} {HERE} here, {locked} in Cargo.lock"),
             None => format!("{HARNESS} {HERE} here, none in Cargo.lock"),
@@ -85,7 +85,7 @@ impl Versions {
 }
 
 /// The version of the harness that a package is locked to.
-fn locked(lock: &DocumentMut, package: &str, version: &str) -> Option<Version> {
+fn locked_version(lock: &DocumentMut, package: &str, version: &str) -> Option<Version> {
     let packages = lock
         .get("package")
         .and_then(|packages| packages.as_array_of_tables());
@@ -113,7 +113,7 @@ fn locked(lock: &DocumentMut, package: &str, version: &str) -> Option<Version> {
 }
 
 /// How the command of a version is installed.
-fn install(name: CommandName, version: &Version) -> String {
+fn install_command(name: CommandName, version: &Version) -> String {
     let wanted = format!("{}.{}", version.major, version.minor);
     match name {
         CommandName::OfCargo => format!(
@@ -160,13 +160,13 @@ dependencies = ["mcptest-harness-more"]
     fn read_versions(package: &str) -> Versions {
         let lock = LOCK.parse().unwrap();
         Versions {
-            locked: locked(&lock, package, "1.0.0"),
+            locked: locked_version(&lock, package, "1.0.0"),
         }
     }
 
     #[test]
     fn each_package_is_locked_to_its_own_version() {
-        let line = |package| read_versions(package).line();
+        let line = |package| read_versions(package).display_line();
         assert_eq!(
             line("old"),
             format!("mcptest-harness {HERE} here, 0.1.7 in Cargo.lock")

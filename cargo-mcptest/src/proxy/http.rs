@@ -19,15 +19,15 @@ use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::serve::ListenerExt as _;
-use mcptest::command::call;
-use mcptest_session::endpoint::{further, logins, query_logins};
+use mcptest::command::command_line;
+use mcptest_session::endpoint::{credentials, end_to_end_headers, query_credentials};
 use mcptest_session::mcp::messages::Speaker;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use tokio::net::TcpListener;
 use tokio_stream::{Stream, StreamExt as _};
 
-use self::door::{Announced, Door};
+use self::door::{AnnouncedEndpoint, Door};
 use self::sessions::{ExchangeEvent, Head, Sessions};
 use super::{Proxy, RecordedSession};
 use crate::address::redact;
@@ -46,7 +46,7 @@ pub(super) fn run(
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
         .ok_or_else(|| {
-            Failure::new(format!("`{}` is no HTTP address", redact(url))).help(
+            Failure::new(format!("`{}` is no HTTP address", redact(url))).with_help(
                 "write the address of the server, for example `--url https://example.com/mcp`",
             )
         })?;
@@ -63,7 +63,7 @@ pub(super) fn run(
         .build()?;
     thread::scope(|scope| {
         let (seen, passing) = mpsc::channel();
-        let known = logins_of(&url);
+        let known = url_credentials(&url);
         let recorder = scope.spawn(move || Sessions::new(begin, known).record(&passing));
         let served = runtime.block_on(serve(proxy, url, client, seen));
         // Streams that are still open hold the other end.
@@ -76,14 +76,14 @@ pub(super) fn run(
         let sessions: Vec<RecordedSession> = used.collect();
         let (last, mut whole) = (sessions.len(), true);
         for (number, run) in (1..).zip(sessions) {
-            whole &= proxy.end(run, number == last)?.is_whole();
+            whole &= proxy.finish(run, number == last)?.is_whole();
         }
         Ok(u8::from(!whole))
     })
 }
 
 /// The query of a request: that of the server's address, which may hold a key, and that of the client.
-fn joined(own: Option<&str>, of_client: Option<&str>) -> Option<String> {
+fn join_queries(own: Option<&str>, of_client: Option<&str>) -> Option<String> {
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
     let pairs = |query: Option<&'_ str>| -> Vec<String> {
         let pairs = query.into_iter().flat_map(|query| query.split('&'));
@@ -99,9 +99,9 @@ fn joined(own: Option<&str>, of_client: Option<&str>) -> Option<String> {
 }
 
 /// What an address logs in with.
-fn logins_of(url: &Url) -> Vec<String> {
+fn url_credentials(url: &Url) -> Vec<String> {
     let password = url.password().map(str::to_owned);
-    let query = url.query().map(query_logins);
+    let query = url.query().map(query_credentials);
     password
         .into_iter()
         .chain(query.into_iter().flatten())
@@ -119,7 +119,7 @@ async fn serve(
             "the address `{}` cannot be opened: {error}",
             proxy.listen
         ))
-        .help("give a free address of this machine, for example `--listen 127.0.0.1:0`")
+        .with_help("give a free address of this machine, for example `--listen 127.0.0.1:0`")
     };
     let listener = TcpListener::bind(&proxy.listen).await.map_err(cannot)?;
     let here = listener.local_addr()?;
@@ -136,10 +136,10 @@ async fn serve(
         exchanges: Arc::default(),
     };
     let told = relay.seen.clone();
-    let router = Router::new().fallback(exchange).with_state(relay);
+    let router = Router::new().fallback(handle_exchange).with_state(relay);
     tokio::select! {
         served = async { axum::serve(listener, router).await } => served.map_err(cannot)?,
-        () = stopped() => {}
+        () = wait_for_stop() => {}
     }
     // Nothing more is looked at, though streams may still be open.
     if let Ok(mut seen) = told.lock() {
@@ -150,7 +150,7 @@ async fn serve(
 
 /// When the process is told to stop.
 #[cfg(unix)]
-async fn stopped() {
+async fn wait_for_stop() {
     use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminated) => tokio::select! {
@@ -189,13 +189,13 @@ impl Relay {
     }
 
     /// The bytes of a body as they go by.
-    fn passing<E, S: Stream<Item = Result<Bytes, E>>>(
+    fn tee_body<E, S: Stream<Item = Result<Bytes, E>>>(
         &self,
         exchange: u64,
         side: Speaker,
         body: S,
     ) -> impl Stream<Item = Result<Bytes, E>> + use<E, S> {
-        let passing = PassingBody(self.clone(), exchange, side);
+        let passing = TeedBody(self.clone(), exchange, side);
         body.map(move |part| {
             if let Ok(bytes) = &part {
                 passing
@@ -208,42 +208,42 @@ impl Relay {
 }
 
 /// A body that goes by; tells at the end that its side has said all, or was cut off.
-struct PassingBody(Relay, u64, Speaker);
+struct TeedBody(Relay, u64, Speaker);
 
-impl Drop for PassingBody {
+impl Drop for TeedBody {
     fn drop(&mut self) {
         self.0.send_event(ExchangeEvent::Said(self.1, self.2));
     }
 }
 
 /// One request to the server, and its answer back.
-async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
+async fn handle_exchange(State(relay): State<Relay>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let path = match relay.door.opened(&head) {
+    let path = match relay.door.authorize(&head) {
         Ok(path) => path,
         Err((status, why)) => {
-            return (status, call(&format!("proxy: {why}"))).into_response();
+            return (status, command_line(&format!("proxy: {why}"))).into_response();
         }
     };
     let number = relay.exchanges.fetch_add(1, Ordering::Relaxed);
-    let own = logins(&head.headers).map(str::to_owned);
-    let of_query = head.uri.query().map(query_logins);
+    let own = credentials(&head.headers).map(str::to_owned);
+    let of_query = head.uri.query().map(query_credentials);
     relay.send_event(ExchangeEvent::Asked {
         number,
-        session: session(&head.headers),
+        session: session_id(&head.headers),
         logins: own.chain(of_query.into_iter().flatten()).collect(),
     });
     let mut url = relay.url.clone();
     url.set_path(&path);
-    url.set_query(joined(relay.url.query(), head.uri.query()).as_deref());
-    let mut headers = further(&head.headers);
+    url.set_query(join_queries(relay.url.query(), head.uri.query()).as_deref());
+    let mut headers = end_to_end_headers(&head.headers);
     headers.remove(ACCEPT_ENCODING);
     let request = relay.client.request(head.method, url).headers(headers);
     // Where there is no body, none is begun.
     let request = if body.is_end_stream() {
         request
     } else {
-        let body = relay.passing(number, Speaker::Client, body.into_data_stream());
+        let body = relay.tee_body(number, Speaker::Client, body.into_data_stream());
         request.body(reqwest::Body::wrap_stream(body))
     };
     let answer = match request.send().await {
@@ -251,7 +251,7 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
         Err(error) => {
             relay.send_event(ExchangeEvent::Said(number, Speaker::Server));
             let error = error.without_url();
-            let said = call(&format!(
+            let said = command_line(&format!(
                 "proxy: `{}` cannot be reached: {error}",
                 redact(relay.url.as_str())
             ));
@@ -262,23 +262,23 @@ async fn exchange(State(relay): State<Relay>, request: Request) -> Response {
     relay.send_event(ExchangeEvent::Answers(
         number,
         Head {
-            session: session(answer.headers()),
+            session: session_id(answer.headers()),
             is_stream: media_type
                 .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")),
             is_compressed: answer.headers().contains_key(CONTENT_ENCODING),
         },
     ));
-    let (status, headers) = (answer.status(), further(answer.headers()));
-    let announced = Announced::new(&relay.door);
-    let body = relay.passing(number, Speaker::Server, answer.bytes_stream());
-    let body = announced.heard_in(body);
+    let (status, headers) = (answer.status(), end_to_end_headers(answer.headers()));
+    let announced = AnnouncedEndpoint::new(&relay.door);
+    let body = relay.tee_body(number, Speaker::Server, answer.bytes_stream());
+    let body = announced.watch(body);
     let mut back = Response::new(Body::from_stream(body));
     *back.status_mut() = status;
     *back.headers_mut() = headers;
     back
 }
 
-fn session(headers: &HeaderMap) -> Option<String> {
+fn session_id(headers: &HeaderMap) -> Option<String> {
     let session = headers.get(SESSION)?.to_str().ok()?;
     Some(session.to_owned())
 }

@@ -105,17 +105,17 @@ impl Proxy {
     }
 
     /// The run is over: what was said at its end, and where it is.
-    fn end(
+    fn finish(
         &self,
         (mut session, mut recording): RecordedSession,
         is_last: bool,
     ) -> Result<SessionRecording, Failure> {
         if let Some(file) = self.closing_from.as_ref().filter(|_| is_last) {
-            session.closed(&read(file)?);
+            session.set_closing(&read(file)?);
         }
         recording.write(session.cassette());
-        recording.has_flaws(session.flaws());
-        recording.has_loose_ends(session.loose_ends());
+        recording.add_flaws(session.flaws());
+        recording.add_loose_ends(session.loose_ends());
         recording.print_problem();
         Ok(recording)
     }

@@ -40,7 +40,7 @@ pub(super) fn run(
     // A server that ends by itself leaves running what it wants to.
     let (mut server, _bound) = child_process::spawn(&mut command).map_err(|error| {
         Failure::new(format!("the server `{program}` cannot be started: {error}"))
-            .help("write its command after `--`, as the client's configuration has it")
+            .with_help("write its command after `--`, as the client's configuration has it")
     })?;
     let (to_server, from_server) = (server.stdin.take(), server.stdout.take());
     let (seen, passing) = mpsc::channel();
@@ -50,13 +50,13 @@ pub(super) fn run(
         loop {
             match passing.recv_timeout(wait) {
                 Ok(PipeEvent::Bytes(side, bytes)) => {
-                    lines[side as usize].take(&bytes, |frame| session.take(side, frame));
+                    lines[side as usize].take(&bytes, |frame| session.add_frame(side, frame));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // The client may hold its end open for as long as it likes.
                 Ok(PipeEvent::End) | Err(RecvTimeoutError::Disconnected) => break,
             }
-            wait = recording.keep_up(&mut session);
+            wait = recording.write_if_due(&mut session);
         }
         for (side, lines) in [Speaker::Client, Speaker::Server]
             .into_iter()
@@ -64,7 +64,7 @@ pub(super) fn run(
         {
             // The last line may lack its end.
             if let Some(frame) = lines.end() {
-                session.take(side, frame);
+                session.add_frame(side, frame);
             }
         }
         (session, recording)
@@ -83,7 +83,7 @@ pub(super) fn run(
     let run = recorder
         .join()
         .map_err(|_| Failure::new("the recording of this session broke off"))?;
-    let recording = proxy.end(run, true)?;
+    let recording = proxy.finish(run, true)?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(match code {
         Some(0) if !recording.is_whole() => 1,

@@ -9,7 +9,7 @@ use mcptest_suite::{cassette_slug, escape};
 use mcptest_trace::record::environment::{provider_secrets, secrets_by_name, variables};
 use mcptest_trace::record::redact::{RedactionCounts, Redactor, TooLarge, suspects};
 use mcptest_trace::record::store::render;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use regex::Regex;
 use serde_json::Value;
 use tempfile::NamedTempFile;
@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 pub(super) struct SessionRecording {
     folder: PathBuf,
     redactor: Redactor,
-    hiding: Hiding,
+    hiding: RedactionPolicy,
     /// Where it is, once it has been written.
     file: Option<PathBuf>,
     failed: Option<String>,
@@ -44,7 +44,7 @@ pub(super) struct SessionRecording {
 }
 
 /// What is taken out of a recording.
-struct Hiding {
+struct RedactionPolicy {
     secrets: Vec<(String, String)>,
     patterns: Vec<Regex>,
     keep_named: bool,
@@ -52,7 +52,7 @@ struct Hiding {
     problem: Option<String>,
 }
 
-impl Hiding {
+impl RedactionPolicy {
     fn redactor(&self, logins: &[String]) -> Result<Redactor, TooLarge> {
         let logins = logins.iter();
         let logins = logins.map(|login| ("key of a client".to_owned(), login.clone()));
@@ -61,7 +61,7 @@ impl Hiding {
         Ok(if self.keep_named {
             redactor
         } else {
-            redactor.with_named()
+            redactor.with_secret_keys()
         })
     }
 }
@@ -79,7 +79,7 @@ impl Pace {
             .map_or(Duration::ZERO, |next| next.saturating_duration_since(now))
     }
 
-    fn wrote(&mut self, began: Instant, ended: Instant) {
+    fn record_write(&mut self, began: Instant, ended: Instant) {
         let pause = ended.saturating_duration_since(began).saturating_mul(PAUSE);
         self.next = Some(ended + pause.min(LONGEST));
     }
@@ -103,7 +103,7 @@ impl SessionRecording {
                 "`--redact` has an invalid regular expression: {error}"
             ))
         })?;
-        let hiding = Hiding {
+        let hiding = RedactionPolicy {
             secrets: secrets.collect(),
             patterns,
             keep_named: proxy.keep_named,
@@ -130,8 +130,8 @@ impl SessionRecording {
     }
 
     /// Writes what is new, unless it was written just now. Gives how long that may wait.
-    pub(super) fn keep_up(&mut self, session: &mut ProxySession) -> Duration {
-        if !session.has_news() {
+    pub(super) fn write_if_due(&mut self, session: &mut ProxySession) -> Duration {
+        if !session.has_changes() {
             return Duration::MAX;
         }
         let began = Instant::now();
@@ -140,12 +140,12 @@ impl SessionRecording {
             return wait;
         }
         self.write(session.cassette());
-        self.pace.wrote(began, Instant::now());
+        self.pace.record_write(began, Instant::now());
         Duration::MAX
     }
 
     /// Takes out also what clients log in with.
-    pub(super) fn hide(&mut self, logins: &[String]) {
+    pub(super) fn hide_credentials(&mut self, logins: &[String]) {
         match self.hiding.redactor(logins) {
             Ok(redactor) => self.redactor = redactor,
             Err(error) => self.hiding.problem = Some(error.to_string()),
@@ -166,19 +166,19 @@ impl SessionRecording {
         }
         self.redacted = counts;
         self.suspects = suspects(&run);
-        match self.put(&render(&run)) {
+        match self.write_file(&render(&run)) {
             Ok(()) => self.failed = None,
             Err(error) => self.failed = Some(error.to_string()),
         }
     }
 
     /// Notes what was said otherwise than it is recorded.
-    pub(super) fn has_flaws(&mut self, flaws: Vec<String>) {
+    pub(super) fn add_flaws(&mut self, flaws: Vec<String>) {
         self.flaws = flaws;
     }
 
     /// Notes what went by and does not fit together: the recording is as whole as the session was.
-    pub(super) fn has_loose_ends(&mut self, loose_ends: Vec<String>) {
+    pub(super) fn add_loose_ends(&mut self, loose_ends: Vec<String>) {
         self.loose_ends = loose_ends;
     }
 
@@ -187,7 +187,7 @@ impl SessionRecording {
         self.failed.is_none() && self.flaws.is_empty()
     }
 
-    fn put(&mut self, text: &str) -> io::Result<()> {
+    fn write_file(&mut self, text: &str) -> io::Result<()> {
         let mut whole = NamedTempFile::with_prefix_in(".writing-", &self.folder)?;
         whole.write_all(text.as_bytes())?;
         if let Some(file) = &self.file {
@@ -225,7 +225,7 @@ impl SessionRecording {
         if let [first, rest @ ..] = self.suspects.as_slice() {
             let more = match rest.len() {
                 0 => String::new(),
-                more => format!(" and {}", counted(more, "more place")),
+                more => format!(" and {}", pluralize(more, "more place")),
             };
             say(&format!(
                 "warning: the run holds text that looks like a key, at `{first}`{more}; read the run before you \
@@ -256,7 +256,7 @@ mod tests {
             let since = *waits_since.get_or_insert(now);
             if pace.wait(now).is_zero() {
                 let takes = Duration::from_micros(message.into());
-                pace.wrote(now, now + takes);
+                pace.record_write(now, now + takes);
                 now += takes;
                 busy += takes;
                 longest = longest.max(now - since);
@@ -276,10 +276,10 @@ mod tests {
         let (now, mut pace) = (Instant::now(), Pace::default());
         assert_eq!(pace.wait(now), Duration::ZERO);
         let ended = now + Duration::from_millis(2);
-        pace.wrote(now, ended);
+        pace.record_write(now, ended);
         assert_eq!(pace.wait(ended), Duration::from_millis(18));
         let ended = now + Duration::from_mins(1);
-        pace.wrote(now, ended);
+        pace.record_write(now, ended);
         assert_eq!(pace.wait(ended), LONGEST);
         assert_eq!(pace.wait(ended + LONGEST), Duration::ZERO);
     }

@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use mcptest_session::mcp::frames::Frame;
-use mcptest_session::mcp::messages::{Answer, Listener, Messages, Speaker, failed};
+use mcptest_session::mcp::messages::{Answer, Listener, Messages, Speaker, failed_result};
 use mcptest_trace::record::{CallId, Recorder};
 use serde_json::{Value, json};
 
 /// A session while it goes on.
 pub(super) struct ProxySession {
     messages: Messages<HeardCall>,
-    heard: Heard,
+    heard: HeardRun,
     /// Whether it is known how the agent is instructed, and what it said at the end.
     system_prompt: bool,
     closing: bool,
@@ -20,7 +20,7 @@ pub(super) struct ProxySession {
 type HeardCall = (CallId, usize);
 
 /// What was heard, as a run.
-struct Heard {
+struct HeardRun {
     run: Recorder,
     /// The calls that went by before the server said its name.
     unnamed: usize,
@@ -38,7 +38,7 @@ impl ProxySession {
     pub(super) fn new(agent: &str, model: &str, server: Option<String>) -> Self {
         Self {
             messages: Messages::default(),
-            heard: Heard {
+            heard: HeardRun {
                 run: Recorder::new(agent, model),
                 unnamed: 0,
                 unknown: HashSet::new(),
@@ -61,13 +61,13 @@ impl ProxySession {
     }
 
     /// The agent's last message.
-    pub(super) fn closed(&mut self, text: &str) {
-        self.heard.run.said(text.trim_end());
+    pub(super) fn set_closing(&mut self, text: &str) {
+        self.heard.run.assistant(text.trim_end());
         self.closing = true;
     }
 
     /// Whether a call or an answer has come since the run was last asked for.
-    pub(super) fn has_news(&self) -> bool {
+    pub(super) fn has_changes(&self) -> bool {
         self.heard.news
     }
 
@@ -81,9 +81,9 @@ impl ProxySession {
     pub(super) fn cassette(&mut self) -> Value {
         self.heard.news = false;
         let mut cassette = self.heard.run.cassette();
-        self.heard.complete(&mut cassette["trace"]);
+        self.heard.complete_servers(&mut cassette["trace"]);
         if !self.heard.tools.is_empty() {
-            cassette["tools"] = self.heard.named_tools();
+            cassette["tools"] = self.heard.tools_with_server();
         }
         if !self.system_prompt
             && let Some(run) = cassette.as_object_mut()
@@ -110,15 +110,15 @@ impl ProxySession {
     }
 
     /// Takes in what went by.
-    pub(super) fn take(&mut self, side: Speaker, frame: Frame) {
+    pub(super) fn add_frame(&mut self, side: Speaker, frame: Frame) {
         self.messages.take(side, frame, &mut self.heard);
     }
 }
 
-impl Listener for Heard {
+impl Listener for HeardRun {
     type Call = HeardCall;
 
-    fn called(&mut self, tool: &str, args: Value) -> HeardCall {
+    fn on_call(&mut self, tool: &str, args: Value) -> HeardCall {
         (self.news, self.used) = (true, true);
         let place = self.run.tool_calls();
         if self.server.is_none() {
@@ -128,7 +128,7 @@ impl Listener for Heard {
         (self.run.tool_called(server, tool, args), place)
     }
 
-    fn returned(&mut self, (call, place): HeardCall, answer: Answer) {
+    fn on_return(&mut self, (call, place): HeardCall, answer: Answer) {
         self.news = true;
         let result = answer.to_tool_result();
         match answer {
@@ -145,13 +145,13 @@ impl Listener for Heard {
         }
     }
 
-    fn given_up(&mut self, (call, _): HeardCall) {
+    fn on_give_up(&mut self, (call, _): HeardCall) {
         self.news = true;
-        let result = failed("the client stopped waiting for this call");
+        let result = failed_result("the client stopped waiting for this call");
         self.run.tool_failed(call, result);
     }
 
-    fn answered(&mut self, method: &str, _: Value, answer: Answer) {
+    fn on_answer(&mut self, method: &str, _: Value, answer: Answer) {
         self.used |= !matches!(method, "initialize" | "ping");
         let Answer::Result(result) = answer else {
             return;
@@ -162,16 +162,16 @@ impl Listener for Heard {
                 self.server = name.map(str::to_owned);
                 self.news |= self.unnamed > 0;
             }
-            "tools/list" => self.offered(&result),
+            "tools/list" => self.add_offered_tools(&result),
             _ => {}
         }
     }
 }
 
-impl Heard {
+impl HeardRun {
     /// Says the name of the server also in calls that went by before it, and leaves out what nobody knows.
-    fn complete(&self, trace: &mut Value) {
-        for result in list(trace, "tool_results") {
+    fn complete_servers(&self, trace: &mut Value) {
+        for result in list_mut(trace, "tool_results") {
             let place = result["call_index"].as_u64();
             let place = place.and_then(|place| usize::try_from(place).ok());
             if place.is_some_and(|place| self.unknown.contains(&place))
@@ -184,12 +184,12 @@ impl Heard {
             return;
         };
         for kind in ["tool_calls", "tool_results"] {
-            for one in list(trace, kind).filter(|one| one["server"] == "") {
+            for one in list_mut(trace, kind).filter(|one| one["server"] == "") {
                 one["server"] = server.into();
             }
         }
         // The agent's first turns are its calls.
-        let turns = list(&mut trace["conversation"], "turns");
+        let turns = list_mut(&mut trace["conversation"], "turns");
         let own = turns.filter(|turn| turn["role"] == "assistant");
         for turn in own.take(self.unnamed) {
             let called = turn["content"].as_str();
@@ -200,7 +200,7 @@ impl Heard {
     }
 
     /// The tools, each with the name of the server.
-    fn named_tools(&self) -> Value {
+    fn tools_with_server(&self) -> Value {
         let server = self.server.as_deref().unwrap_or_default();
         let tools = self.tools.iter().map(|tool| {
             let mut tool = tool.clone();
@@ -212,7 +212,7 @@ impl Heard {
 
     /// The tools that the server offers, with all that it says of them; of several pages each adds its own. A list that
     /// comes again takes the place of what was known.
-    fn offered(&mut self, result: &Value) {
+    fn add_offered_tools(&mut self, result: &Value) {
         let listed = result["tools"].as_array().into_iter().flatten();
         for tool in listed.filter(|tool| tool["name"].is_string()) {
             let hint = &tool["annotations"]["readOnlyHint"];
@@ -240,7 +240,7 @@ impl Heard {
 }
 
 /// The items of a list, to change them.
-fn list<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
+fn list_mut<'v>(value: &'v mut Value, key: &str) -> impl Iterator<Item = &'v mut Value> {
     let list = value.get_mut(key).and_then(Value::as_array_mut);
     list.into_iter().flatten()
 }

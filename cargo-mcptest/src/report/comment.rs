@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest::result::{CaseResult, CaseStatus};
 use mcptest::suite::gates::GateKind;
 use mcptest_suite::portable_path;
 use mcptest_trace::record::redact::Redactor;
-use mcptest_trace::text::{MarkdownBlock, counted, joined};
+use mcptest_trace::text::{MarkdownBlock, join_blocks, pluralize};
 
-use super::markdown::{HEAD, folded, rows};
-use crate::compare::{Compared, GITHUB, cut, redactor};
+use super::markdown::{HEAD, agent_rows, folded};
+use crate::compare::{Compared, GITHUB, redactor, truncation_note};
 use crate::failure::Failure;
 use crate::files;
 use crate::judging::PackageVerdicts;
@@ -37,7 +37,7 @@ pub(super) fn comments(
     let redactor = redactor()?;
     let package = &verdicts.opened.package;
     let folder = package.work_tree.as_ref().unwrap_or(&package.folder);
-    let below = crate::git::prefix(folder).unwrap_or_default();
+    let below = crate::git::repository_prefix(folder).unwrap_or_default();
     let suites: BTreeMap<&str, String> = verdicts
         .opened
         .suites
@@ -53,16 +53,16 @@ pub(super) fn comments(
         let shown = portable_path(&below.join(file));
         let cases = verdicts.cases.iter();
         let cases: Vec<&CaseResult> = cases.filter(|case| case.suite.file == *file).collect();
-        let mut blocks = compared.markdown_of_suite(file, &files);
+        let mut blocks = compared.suite_markdown(file, &files);
         blocks.splice(0..1, headline(&shown, &blocks, &cases));
         blocks.extend(case_blocks(&cases, &redactor));
         if place == 0 {
             let notes = verdicts.notes.iter();
-            blocks.extend(notes.map(|note| MarkdownBlock::whole(format!("\n{}\n", escaped(note)))));
+            blocks.extend(notes.map(|note| MarkdownBlock::new(format!("\n{}\n", escaped(note)))));
         }
         Comment {
             name: (*name).to_owned(),
-            text: joined(&blocks, GITHUB, &cut()),
+            text: join_blocks(&blocks, GITHUB, &truncation_note()),
         }
     };
     Ok(suites.iter().enumerate().map(comment).collect())
@@ -75,14 +75,14 @@ fn headline(suite: &str, blocks: &[MarkdownBlock], cases: &[&CaseResult]) -> [Ma
         .filter(|case| case.status == CaseStatus::Failed);
     let failed = match failed.count() {
         0 => String::new(),
-        1 => format!(" **1 of {} fails.**", counted(cases.len(), "case")),
-        more => format!(" **{more} of {} fail.**", counted(cases.len(), "case")),
+        1 => format!(" **1 of {} fails.**", pluralize(cases.len(), "case")),
+        more => format!(" **{more} of {} fail.**", pluralize(cases.len(), "case")),
     };
     let verdict = blocks.first().map_or("", |first| first.head.trim_end());
-    let played = no_longer_plays(cases).unwrap_or_default();
+    let played = playback_note(cases).unwrap_or_default();
     [
-        MarkdownBlock::whole(format!("{}\n{verdict}{failed}{played}\n", marker(suite))),
-        MarkdownBlock::whole(format!("\nAgent tests of {}\n", escaped(suite))),
+        MarkdownBlock::new(format!("{}\n{verdict}{failed}{played}\n", marker(suite))),
+        MarkdownBlock::new(format!("\nAgent tests of {}\n", escaped(suite))),
     ]
 }
 
@@ -110,7 +110,7 @@ fn is_played(case: &CaseResult) -> bool {
 
 /// How many recordings the agents' own code does otherwise now, which agents have none that can be played, and how they
 /// are recorded anew; nothing where all play.
-fn no_longer_plays(cases: &[&CaseResult]) -> Option<String> {
+fn playback_note(cases: &[&CaseResult]) -> Option<String> {
     let (mut broken, mut all) = (0, 0);
     let (mut changed, mut unplayed) = (BTreeSet::new(), BTreeSet::new());
     for case in cases.iter().filter(|case| is_played(case)) {
@@ -132,12 +132,12 @@ fn no_longer_plays(cases: &[&CaseResult]) -> Option<String> {
             1 => (*first).to_owned(),
             _ => format!("{}::", first.split("::").next().unwrap_or_default()),
         };
-        Some(call(&format!("record --changed {filter}")).replace('`', "ʼ"))
+        Some(command_line(&format!("record --changed {filter}")).replace('`', "ʼ"))
     };
     let changed = command(&changed).map(|command| {
         format!(
             " **{broken} of {} no longer play{}: record them with `{command}`.**",
-            counted(all, "recording"),
+            pluralize(all, "recording"),
             if broken == 1 { "s" } else { "" },
         )
     });
@@ -149,7 +149,7 @@ fn no_longer_plays(cases: &[&CaseResult]) -> Option<String> {
         let have = if count == 1 { "has" } else { "have" };
         format!(
             " **{} {have} no recordings that can be played: record {them} with `{command}`.**",
-            counted(count, "agent")
+            pluralize(count, "agent")
         )
     });
     let both: String = [changed, cannot_be].into_iter().flatten().collect();
@@ -165,7 +165,7 @@ fn marker(suite: &str) -> String {
 
 /// What fails; then every agent, those of which no case fails folded.
 fn case_blocks(cases: &[&CaseResult], redactor: &Redactor) -> Vec<MarkdownBlock> {
-    let (red, green): (Vec<_>, Vec<_>) = rows(cases.iter().copied())
+    let (red, green): (Vec<_>, Vec<_>) = agent_rows(cases.iter().copied())
         .into_iter()
         .partition(|(fails, _)| *fails);
     let of = |rows: Vec<(bool, String)>| rows.into_iter().map(|(_, row)| row).collect();
@@ -183,10 +183,10 @@ fn case_blocks(cases: &[&CaseResult], redactor: &Redactor) -> Vec<MarkdownBlock>
     blocks.extend(
         failed
             .filter_map(|case| folded(case, redactor))
-            .map(MarkdownBlock::whole),
+            .map(MarkdownBlock::new),
     );
     if !green.is_empty() {
-        let count = counted(green.len(), "agent");
+        let count = pluralize(green.len(), "agent");
         blocks.push(MarkdownBlock {
             head: format!("\n<details><summary>{count} without a failed case</summary>\n\n{HEAD}"),
             rows: of(green),
@@ -206,7 +206,7 @@ fn case_blocks(cases: &[&CaseResult], redactor: &Redactor) -> Vec<MarkdownBlock>
         blocks.push(MarkdownBlock {
             head: format!(
                 "\n<details><summary>{} ignored</summary>\n\n",
-                counted(ignored.len(), "case")
+                pluralize(ignored.len(), "case")
             ),
             rows: ignored,
             tail: "\n</details>\n".to_owned(),
@@ -225,7 +225,7 @@ pub(super) fn text(comments: &[Comment]) -> String {
 }
 
 /// Writes each into a file of its own in a folder, in the place of older ones there.
-pub(super) fn write(comments: &[Comment], folder: &Path) -> Result<(), Failure> {
+pub(super) fn write_comments(comments: &[Comment], folder: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(format!(
             "the comments cannot be written to `{}`: {error}",

@@ -6,10 +6,10 @@ use mcptest_trace::evidence::compare::{AgentNames, Comparison};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::calibrate::{Promise, SuiteFound};
-use crate::compare::{Compare, Compared, How, Sides};
+use crate::calibrate::{Promise, SuiteCalibration};
+use crate::compare::{Compare, Compared, ComparisonArgs, Sides};
 use crate::failure::Failure;
-use crate::judging::{Filter, Opened};
+use crate::judging::{Filter, OpenPackage};
 use crate::mutants;
 use crate::output::Output;
 use crate::status::ExitStatus;
@@ -34,7 +34,7 @@ pub(super) struct EvidencePages {
     )]
     compare: Option<Vec<String>>,
     #[command(flatten)]
-    how: How,
+    how: ComparisonArgs,
     /// Add the thresholds that `calibrate` suggests.
     #[arg(long)]
     calibrate: bool,
@@ -82,7 +82,10 @@ impl EvidencePages {
     }
 
     /// What is compared, and how, where a comparison is asked for.
-    pub(super) fn sides(&self, opened: &Opened) -> Result<Option<(Sides, How)>, Failure> {
+    pub(super) fn sides(
+        &self,
+        opened: &OpenPackage,
+    ) -> Result<Option<(Sides, ComparisonArgs)>, Failure> {
         Ok(match (self.comparison()?, &self.baseline) {
             (Some(asked), _) => asked.sides(opened)?.map(|it| (it, asked.how().clone())),
             (None, Some(baseline)) => {
@@ -106,15 +109,15 @@ impl EvidencePages {
     /// to calibrate or to break is a note. `opened`: the suites that judge; `work_tree`: the package where it is.
     pub(super) fn find(
         &self,
-        (opened, work_tree): (&Opened, &Opened),
-        compared: Option<(Sides, How)>,
+        (opened, work_tree): (&OpenPackage, &OpenPackage),
+        compared: Option<(Sides, ComparisonArgs)>,
         output: &mut Output<'_>,
     ) -> Result<ReportEvidence, Failure> {
         let mut evidence = ReportEvidence::default();
         if !self.is_any() {
             return Ok(evidence);
         }
-        opened.must_be_whole(output)?;
+        opened.require_whole(output)?;
         if let Some((sides, how)) = compared {
             let compared = Compared::new(opened, sides, &how)?;
             let [baseline, candidate, outcomes] = compared.describe_sides();
@@ -130,7 +133,7 @@ impl EvidencePages {
             page["said"] =
                 json!({ "baseline": baseline, "candidate": candidate, "outcomes": outcomes });
             page["rows"] = json!(compared.comparison.rows());
-            page["rule"] = json!(compared.comparison.rule());
+            page["rule"] = json!(compared.comparison.rule_line());
             page["notes"] = json!(compared.notes());
             evidence.changes = Some(BaselineChanges::from_comparison(
                 &compared.comparison,
@@ -142,24 +145,28 @@ impl EvidencePages {
         if self.calibrate {
             let suites = Promise::default().suites(opened, &Filter::default(), output);
             let page = suites.map(|suites| {
-                let suites: Vec<Value> = suites.iter().map(SuiteFound::page).collect();
+                let suites: Vec<Value> = suites.iter().map(SuiteCalibration::page).collect();
                 json!({ "suites": suites })
             });
-            evidence.take("calibrate", page)?;
+            evidence.add_page("calibrate", page)?;
         }
         if self.mutants {
-            evidence.take("mutants", mutants::page(opened))?;
+            evidence.add_page("mutants", mutants::page(opened))?;
         }
         if let Some(since) = &self.history {
             let since = Some(since.as_str()).filter(|since| !since.is_empty());
-            evidence.take("history", history::page(work_tree, since))?;
+            evidence.add_page("history", history::page(work_tree, since))?;
         }
         Ok(evidence)
     }
 }
 
 impl ReportEvidence {
-    fn take(&mut self, name: &'static str, page: Result<Value, Failure>) -> Result<(), Failure> {
+    fn add_page(
+        &mut self,
+        name: &'static str,
+        page: Result<Value, Failure>,
+    ) -> Result<(), Failure> {
         match page {
             Ok(page) => self.pages.push((name, page)),
             Err(failure) if failure.status == ExitStatus::CannotTell => {
@@ -177,7 +184,7 @@ impl BaselineChanges {
         // The first row is the head.
         let rows = comparison.rows().into_iter().skip(1);
         let agents = comparison.agents.iter().zip(rows);
-        let changed = agents.filter(|(agent, _)| agent.is_told(&comparison.options));
+        let changed = agents.filter(|(agent, _)| agent.is_reported(&comparison.options));
         let mut rows: Vec<(String, String, String)> = changed
             .map(|(_, row)| {
                 let [agent, .., verdict] = row.cells;
@@ -190,12 +197,12 @@ impl BaselineChanges {
             ("dropped", &comparison.dropped),
         ] {
             let agents = agents.iter();
-            rows.extend(agents.map(|agent| (names.plain(agent), what.to_owned(), String::new())));
+            rows.extend(agents.map(|agent| (names.escaped(agent), what.to_owned(), String::new())));
         }
         rows.extend(comparison.not_comparable.iter().map(|agent| {
             let first = agent.differences.first().cloned().unwrap_or_default();
             (
-                names.plain(&agent.agent),
+                names.escaped(&agent.agent),
                 "not comparable".to_owned(),
                 first,
             )

@@ -19,19 +19,19 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
         };
         suites.entry(suite).or_default().push(case);
     }
-    let lost = lost(verdicts);
+    let lost = missing_verdicts(verdicts);
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let all: Vec<&CaseResult> = verdicts.cases.iter().collect();
     xml.push_str(&format!(
         "<testsuites name=\"{}\"{}>\n",
-        attribute(&verdicts.opened.package.name),
-        counts(&all, lost.len())
+        escape_attribute(&verdicts.opened.package.name),
+        count_attributes(&all, lost.len())
     ));
     for (name, cases) in suites {
         xml.push_str(&format!(
             "  <testsuite name=\"{}\"{}>\n",
-            attribute(name),
-            counts(&cases, 0)
+            escape_attribute(name),
+            count_attributes(&cases, 0)
         ));
         xml.extend(cases.iter().map(|case| testcase(name, case)));
         xml.push_str("  </testsuite>\n");
@@ -39,7 +39,7 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
     if !lost.is_empty() {
         xml.push_str(&format!(
             "  <testsuite name=\"results\"{}>\n{}  </testsuite>\n",
-            counts(&[], lost.len()),
+            count_attributes(&[], lost.len()),
             lost.concat()
         ));
     }
@@ -47,7 +47,7 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> String {
 }
 
 /// What should have a verdict and has none: an error each.
-fn lost(verdicts: &PackageVerdicts) -> Vec<String> {
+fn missing_verdicts(verdicts: &PackageVerdicts) -> Vec<String> {
     let missing = verdicts.missing.iter();
     let missing = missing.map(|case| (case.as_str(), "it has no result"));
     let unreadable = verdicts.unreadable.iter();
@@ -55,14 +55,14 @@ fn lost(verdicts: &PackageVerdicts) -> Vec<String> {
     let error = |(name, why): (&str, &str)| {
         format!(
             "    <testcase name=\"{}\" classname=\"results\" time=\"0.000\">\n      <error message=\"{}\"/>\n    </testcase>\n",
-            attribute(name),
-            attribute(why)
+            escape_attribute(name),
+            escape_attribute(why)
         )
     };
     missing.chain(unreadable).map(error).collect()
 }
 
-fn counts(cases: &[&CaseResult], errors: usize) -> String {
+fn count_attributes(cases: &[&CaseResult], errors: usize) -> String {
     let count = |status| cases.iter().filter(|case| case.status == status).count();
     // Not a `sum`, which is -0 of nothing.
     let durations = cases.iter().filter_map(|case| case.duration_ms);
@@ -72,11 +72,11 @@ fn counts(cases: &[&CaseResult], errors: usize) -> String {
         cases.len() + errors,
         count(CaseStatus::Failed),
         count(CaseStatus::Ignored),
-        seconds(milliseconds)
+        format_seconds(milliseconds)
     )
 }
 
-fn seconds(milliseconds: f64) -> String {
+fn format_seconds(milliseconds: f64) -> String {
     format!("{:.3}", milliseconds / 1_000.0)
 }
 
@@ -87,9 +87,9 @@ fn testcase(suite: &str, case: &CaseResult) -> String {
         .and_then(|name| name.strip_prefix("::"));
     let mut xml = format!(
         "    <testcase name=\"{}\" classname=\"{}\" time=\"{}\">\n",
-        attribute(below.unwrap_or(&case.case)),
-        attribute(suite),
-        seconds(case.duration_ms.unwrap_or_default())
+        escape_attribute(below.unwrap_or(&case.case)),
+        escape_attribute(suite),
+        format_seconds(case.duration_ms.unwrap_or_default())
     );
     let properties: String = case.targets.iter().flat_map(properties).collect();
     if !properties.is_empty() {
@@ -104,15 +104,15 @@ fn testcase(suite: &str, case: &CaseResult) -> String {
                 .map_or(("", ""), |failure| (&failure.summary, &failure.text));
             xml.push_str(&format!(
                 "      <failure message=\"{}\">{}</failure>\n",
-                attribute(summary),
-                escaped(text)
+                escape_attribute(summary),
+                escape_text(text)
             ));
         }
         (CaseStatus::Ignored, _) => {
             let reason = case.reason.as_deref().unwrap_or_default();
             xml.push_str(&format!(
                 "      <skipped message=\"{}\"/>\n",
-                attribute(reason)
+                escape_attribute(reason)
             ));
         }
         (CaseStatus::Passed, _) => {}
@@ -140,15 +140,15 @@ fn properties(target: &TargetResult) -> Vec<String> {
             };
             format!(
                 "        <property name=\"{}\" value=\"{}\"/>\n",
-                attribute(&name),
-                attribute(&value)
+                escape_attribute(&name),
+                escape_attribute(&value)
             )
         })
         .collect()
 }
 
 /// A text between tags; what XML cannot hold stands as an escape.
-fn escaped(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for character in escape(text).chars() {
         match character {
@@ -163,8 +163,8 @@ fn escaped(text: &str) -> String {
 }
 
 /// A text between quotes, where a reader would make line ends spaces.
-fn attribute(text: &str) -> String {
-    escaped(text)
+fn escape_attribute(text: &str) -> String {
+    escape_text(text)
         .replace('"', "&quot;")
         .replace('\n', "&#10;")
         .replace('\t', "&#9;")

@@ -10,7 +10,7 @@ use mcptest_trace::record::redact::Redactor;
 use crate::compare::redactor;
 use crate::failure::Failure;
 use crate::judging::PackageVerdicts;
-use crate::output::passed_of;
+use crate::output::describe_passed;
 use crate::table::escaped;
 
 /// How many failures are shown whole; a summary of a job holds a megabyte.
@@ -32,13 +32,13 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> Result<String, Failure> {
         format!(" of {package}")
     };
     let mut text = format!("## Agent tests{of}\n\n**{}**\n", verdicts.tally());
-    text.push_str(&failures(
+    text.push_str(&folded_failure(
         &verdicts.cases,
         &verdicts.opened.package.test_command(),
         &redactor,
     ));
-    text.push_str(&agents(&verdicts.cases));
-    text.push_str(&listed(
+    text.push_str(&agent_table(&verdicts.cases));
+    text.push_str(&bullet_list(
         "Ignored",
         verdicts.cases.iter().filter_map(|case| {
             let reason = case.reason.as_deref().unwrap_or_default();
@@ -46,7 +46,7 @@ pub(super) fn report(verdicts: &PackageVerdicts) -> Result<String, Failure> {
                 .then(|| format!("{}: {}", escaped(&case.case), escaped(reason)))
         }),
     ));
-    text.push_str(&listed(
+    text.push_str(&bullet_list(
         "Notes",
         verdicts.notes.iter().map(|note| escaped(note)),
     ));
@@ -61,11 +61,11 @@ pub(super) fn folded(case: &CaseResult, redactor: &Redactor) -> Option<String> {
         "\n<details><summary>❌ {}: {}</summary>\n\n{}\n</details>\n",
         escaped(&case.case),
         escaped(&summary),
-        fenced(&text)
+        code_block(&text)
     ))
 }
 
-fn failures(cases: &[CaseResult], command: &str, redactor: &Redactor) -> String {
+fn folded_failure(cases: &[CaseResult], command: &str, redactor: &Redactor) -> String {
     let failed = || {
         cases
             .iter()
@@ -90,7 +90,9 @@ pub(super) const HEAD: &str =
     "| agent test | runs passed | tokens of a run | verdicts |\n|---|---|---|---|\n";
 
 /// A row an agent: what each of its gates came to, and what its runs did; with whether a case of it fails.
-pub(super) fn rows<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<(bool, String)> {
+pub(super) fn agent_rows<'a>(
+    cases: impl IntoIterator<Item = &'a CaseResult>,
+) -> Vec<(bool, String)> {
     let mut agents: BTreeMap<&str, GateCases<'_>> = BTreeMap::new();
     for case in cases {
         let Some(agent) = &case.agent else { continue };
@@ -99,13 +101,13 @@ pub(super) fn rows<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Vec<(
     }
     let agents = agents.iter().map(|(name, row)| {
         let fails = row.values().any(|case| case.status == CaseStatus::Failed);
-        (fails, row_of(name, row))
+        (fails, agent_row(name, row))
     });
     agents.collect()
 }
 
-fn agents(cases: &[CaseResult]) -> String {
-    let rows = rows(cases);
+fn agent_table(cases: &[CaseResult]) -> String {
+    let rows = agent_rows(cases);
     if rows.is_empty() {
         return String::new();
     }
@@ -118,10 +120,10 @@ fn agents(cases: &[CaseResult]) -> String {
     text
 }
 
-fn row_of(name: &str, row: &GateCases<'_>) -> String {
+fn agent_row(name: &str, row: &GateCases<'_>) -> String {
     let verdicts = row.iter().map(|(gate, case)| {
         let gate = if gate.is_empty() { "expect" } else { gate };
-        format!("{} {}", mark(case.status), escaped(gate))
+        format!("{} {}", status_mark(case.status), escaped(gate))
     });
     let verdicts: Vec<String> = verdicts.collect();
     let runs = row
@@ -129,7 +131,7 @@ fn row_of(name: &str, row: &GateCases<'_>) -> String {
         .map(|case| case.runs.as_slice())
         .unwrap_or_default();
     let outcomes = runs.iter().enumerate();
-    let outcomes = outcomes.map(|(place, run)| run.passed.or_else(|| by_gates(row, place)));
+    let outcomes = outcomes.map(|(place, run)| run.passed.or_else(|| passes_gates(row, place)));
     let outcomes: Vec<Option<bool>> = outcomes.collect();
     let count = |is: Option<bool>| outcomes.iter().filter(|passed| **passed == is).count();
     let ignored = row
@@ -137,7 +139,7 @@ fn row_of(name: &str, row: &GateCases<'_>) -> String {
         .filter(|_| row.values().all(|case| case.status == CaseStatus::Ignored));
     let why_not = ignored.and_then(|own| own.reason.as_deref());
     let passed = why_not.map_or_else(
-        || passed_of(count(Some(true)), count(Some(false)), count(None)),
+        || describe_passed(count(Some(true)), count(Some(false)), count(None)),
         escaped,
     );
     let tokens: Option<Vec<u64>> = runs.iter().map(|run| run.tokens).collect();
@@ -161,7 +163,7 @@ fn row_of(name: &str, row: &GateCases<'_>) -> String {
 
 /// Whether the gates that judge runs one by one let a run pass, as the page of the report says it; nothing where they
 /// judge nothing of it. `playback` is about the code, and not about the run.
-fn by_gates(row: &GateCases<'_>, place: usize) -> Option<bool> {
+fn passes_gates(row: &GateCases<'_>, place: usize) -> Option<bool> {
     let judging = row
         .iter()
         .filter(|(gate, _)| **gate != GateKind::Playback.name());
@@ -169,7 +171,7 @@ fn by_gates(row: &GateCases<'_>, place: usize) -> Option<bool> {
     verdicts.max().and_then(RunVerdict::passed)
 }
 
-fn listed(title: &str, lines: impl Iterator<Item = String>) -> String {
+fn bullet_list(title: &str, lines: impl Iterator<Item = String>) -> String {
     let lines: Vec<String> = lines.collect();
     if lines.is_empty() {
         return String::new();
@@ -189,7 +191,7 @@ fn listed(title: &str, lines: impl Iterator<Item = String>) -> String {
     )
 }
 
-const fn mark(status: CaseStatus) -> &'static str {
+const fn status_mark(status: CaseStatus) -> &'static str {
     match status {
         CaseStatus::Passed => "✅",
         CaseStatus::Failed => "❌",
@@ -198,7 +200,7 @@ const fn mark(status: CaseStatus) -> &'static str {
 }
 
 /// A text as it is, in a block that nothing in it can end.
-fn fenced(text: &str) -> String {
+fn code_block(text: &str) -> String {
     let text = escape(text);
     let end = text.floor_char_boundary(LONGEST);
     let rest = text.len() - end;

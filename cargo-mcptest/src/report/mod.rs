@@ -24,7 +24,7 @@ use html::Remarks;
 use crate::compare::Compared;
 use crate::failure::Failure;
 use crate::files;
-use crate::judging::{Filter, Opened, PackageVerdicts, VerdictSource};
+use crate::judging::{Filter, OpenPackage, PackageVerdicts, VerdictSource};
 use crate::output::Output;
 use crate::status::{EXIT_STATUS, ExitStatus};
 
@@ -81,7 +81,7 @@ impl Report {
         if self.evidence.has_pages() && self.format != ReportFormat::Html {
             return Err(
                 Failure::new("`--calibrate`, `--mutants` and `--history` are pages of the HTML report")
-                    .help("for another format, use the commands `calibrate` and `mutants`; only the HTML report has `--history`"),
+                    .with_help("for another format, use the commands `calibrate` and `mutants`; only the HTML report has `--history`"),
             );
         }
         let is_markdown = self.format == ReportFormat::Markdown;
@@ -89,7 +89,7 @@ impl Report {
             return Err(Failure::new(
                 "`--baseline` is for `--format html` and `--format markdown`",
             )
-            .help("for another format, use the command `compare`"));
+            .with_help("for another format, use the command `compare`"));
         }
         if self.comments.is_some() && !is_markdown {
             return Err(Failure::new(
@@ -100,16 +100,18 @@ impl Report {
         if let Some(asked) = self.evidence.comparison()? {
             source.judging = asked.judging().clone();
         }
-        let work_tree = Opened::open(&source.judging, output)?;
+        let work_tree = OpenPackage::open(&source.judging, output)?;
         let sides = self.evidence.sides(&work_tree)?;
         // What is shown beside the comparison are the cases of what is compared.
-        let judged = sides.as_ref().map(|(sides, _)| sides.suites(&work_tree));
+        let judged = sides
+            .as_ref()
+            .map(|(sides, _)| sides.revision_suites(&work_tree));
         let judged = judged.transpose()?.flatten();
         let (opened, work_tree) = match judged {
             Some(judged) => (judged, Some(work_tree)),
             None => (work_tree, None),
         };
-        let verdicts = source.read_in(opened, &self.filter, output)?;
+        let verdicts = source.read_package(opened, &self.filter, output)?;
         let work_tree = work_tree.as_ref().unwrap_or(&verdicts.opened);
         let evidence = self
             .evidence
@@ -128,7 +130,7 @@ impl Report {
                 Some(compared) => {
                     let comments = comment::comments(&verdicts, compared)?;
                     if let Some(folder) = &self.comments {
-                        comment::write(&comments, folder)?;
+                        comment::write_comments(&comments, folder)?;
                     }
                     comment::text(&comments)
                 }

@@ -16,11 +16,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::judging::{Opened, in_parallel};
+use crate::judging::{OpenPackage, in_parallel};
 use crate::output::{Output, OutputFormat};
 use crate::package::Judging;
 use crate::status::{EXIT_STATUS, ExitStatus};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use orphans::Orphans;
 
 /// The format of what is said, as JSON.
@@ -53,7 +53,7 @@ struct SuiteProblem {
 
 /// What there is to say of suites and recordings.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct Validation<'a> {
     problems: &'a [SuiteProblem],
     /// What is odd in recordings and refuses nothing.
     warnings: &'a [String],
@@ -72,18 +72,18 @@ enum ProblemKind {
 
 impl Validate {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
-        let opened = Opened::open(&self.judging, output)?;
+        let opened = OpenPackage::open(&self.judging, output)?;
         opened.suites.check_tags().map_err(Failure::new)?;
         let agents = opened.suites.agents();
         let left_out: Vec<&AgentTest<'_>> = agents
             .iter()
             .filter(|agent| agent.left_out().is_some())
             .collect();
-        let mut problems = loading(&opened);
+        let mut problems = loading_problems(&opened);
         let load = problems.len();
         let mut orphans = (load == 0).then(|| Orphans::find(&opened));
-        problems.extend(recordings(&opened, orphans.as_mut()));
-        problems.extend(tools::unknown(&opened));
+        problems.extend(recording_problems(&opened, orphans.as_mut()));
+        problems.extend(tools::unknown_tools(&opened));
         // What lies there may be of an agent that is left out, so all were asked for theirs.
         problems.retain(|problem| !left_out.iter().any(|agent| is_about(problem, agent)));
         problems.extend(orphans.iter().flat_map(Orphans::problems));
@@ -97,7 +97,7 @@ impl Validate {
                 )?;
                 Vec::new()
             }
-            Some(orphans) if !may_be_theirs => remove(&opened, &orphans)?,
+            Some(orphans) if !may_be_theirs => remove_orphans(&opened, &orphans)?,
             Some(_) => {
                 writeln!(
                     output.err,
@@ -112,7 +112,7 @@ impl Validate {
         });
         let warnings = warnings(&opened);
         let agents = (agents.len() - left_out.len(), left_out.len());
-        let found = Found {
+        let found = Validation {
             problems: &problems,
             warnings: &warnings,
             removed: &removed,
@@ -131,12 +131,12 @@ impl Validate {
 
     fn print(
         &self,
-        opened: &Opened,
+        opened: &OpenPackage,
         (agents, left_out): (usize, usize),
-        found: &Found<'_>,
+        found: &Validation<'_>,
         output: &mut Output<'_>,
     ) -> Result<(), Failure> {
-        let Found {
+        let Validation {
             problems,
             warnings,
             removed,
@@ -167,20 +167,20 @@ impl Validate {
         writeln!(
             output.out,
             "{}, {}{}{}: {}",
-            counted(suites, "suite"),
-            counted(agents, "agent test"),
+            pluralize(suites, "suite"),
+            pluralize(agents, "agent test"),
             match left_out {
                 0 => String::new(),
                 more => format!(" ({more} more left out by `MCPTEST_TAGS`)"),
             },
             match opened.suites.failures().len() {
                 0 => String::new(),
-                refused => format!(", {} that cannot be loaded", counted(refused, "suite")),
+                refused => format!(", {} that cannot be loaded", pluralize(refused, "suite")),
             },
             if problems.is_empty() {
                 "nothing is wrong".to_owned()
             } else {
-                counted(problems.len(), "problem")
+                pluralize(problems.len(), "problem")
             }
         )?;
         Ok(())
@@ -194,7 +194,7 @@ fn is_about(problem: &SuiteProblem, agent: &AgentTest<'_>) -> bool {
 }
 
 /// Removes what nothing asks for, and says what that was.
-fn remove(opened: &Opened, orphans: &Orphans) -> Result<Vec<String>, Failure> {
+fn remove_orphans(opened: &OpenPackage, orphans: &Orphans) -> Result<Vec<String>, Failure> {
     for file in orphans.files() {
         let path = opened.package.folder.join(file);
         fs::remove_file(&path)
@@ -207,7 +207,7 @@ fn remove(opened: &Opened, orphans: &Orphans) -> Result<Vec<String>, Failure> {
     Ok(orphans.files().map(ToOwned::to_owned).collect())
 }
 
-fn loading(opened: &Opened) -> Vec<SuiteProblem> {
+fn loading_problems(opened: &OpenPackage) -> Vec<SuiteProblem> {
     let failures = opened.suites.failures().iter();
     let problem = |failure: &mcptest::judge::LoadFailure| SuiteProblem {
         kind: ProblemKind::Load,
@@ -218,7 +218,7 @@ fn loading(opened: &Opened) -> Vec<SuiteProblem> {
 }
 
 /// What is odd in the recordings that can be used, each with its file.
-fn warnings(opened: &Opened) -> Vec<String> {
+fn warnings(opened: &OpenPackage) -> Vec<String> {
     let agents = opened.suites.agents();
     let warnings = agents.iter().filter_map(|agent| agent.runs().ok());
     let warnings = warnings.flatten().flat_map(|run| {
@@ -230,7 +230,10 @@ fn warnings(opened: &Opened) -> Vec<String> {
 
 /// Agents whose recordings cannot be used, with what lies there under a similar name: that is theirs as long as
 /// nobody says otherwise, and no orphan.
-fn recordings(opened: &Opened, mut orphans: Option<&mut Orphans>) -> Vec<SuiteProblem> {
+fn recording_problems(
+    opened: &OpenPackage,
+    mut orphans: Option<&mut Orphans>,
+) -> Vec<SuiteProblem> {
     let agents = opened.suites.agents();
     let errors = in_parallel(&agents, |agent| agent.runs().err());
     let refused = agents
@@ -258,7 +261,7 @@ fn recordings(opened: &Opened, mut orphans: Option<&mut Orphans>) -> Vec<SuitePr
     };
     let problems = refused.map(problem).collect();
     if let Some(orphans) = &mut orphans {
-        orphans.spare(&guessed);
+        orphans.exclude(&guessed);
     }
     problems
 }

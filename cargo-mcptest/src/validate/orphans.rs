@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::command::call;
+use mcptest::command::command_line;
 use mcptest::judge::AgentTest;
 use mcptest_suite::{portable_path, segment};
 use serde_json::Value;
 
 use super::{ProblemKind, SuiteProblem};
-use crate::files::{before_pattern, files, stem, stems_of};
-use crate::judging::Opened;
+use crate::files::{find_files, literal_prefix, recording_stems, stem};
+use crate::judging::OpenPackage;
 
 /// What nothing asks for, by paths from the package's folder.
 pub(super) struct Orphans {
@@ -24,16 +24,16 @@ pub(super) struct Orphans {
 }
 
 impl Orphans {
-    pub(super) fn find(opened: &Opened) -> Self {
+    pub(super) fn find(opened: &OpenPackage) -> Self {
         let agents = opened.suites.agents();
         let folder = &opened.package.folder;
-        let places = opened.places();
+        let places = opened.recording_folders();
         let mut snapshots: BTreeSet<PathBuf> = BTreeSet::new();
         for (_, suite) in opened.suites.suites() {
             let beside = suite.source.path().parent().unwrap_or(folder);
             snapshots.insert(beside.join("snapshots"));
         }
-        let asked = AskedFiles::from_agents(folder, &agents);
+        let asked = ReferencedFiles::from_agents(folder, &agents);
         let mut orphans = Self {
             recordings: BTreeSet::new(),
             imported: BTreeSet::new(),
@@ -41,11 +41,11 @@ impl Orphans {
             stems: BTreeMap::new(),
         };
         for place in places {
-            for path in files(&place, &["json", "jsonl"], &[]) {
-                let runs = runs(&path);
+            for path in find_files(&place, &["json", "jsonl"], &[]) {
+                let runs = read_runs(&path);
                 let is_other =
                     || !runs.is_empty() && runs.iter().all(|run| run.get("trace").is_none());
-                if !asked.for_recording(folder, &path) && !is_other() {
+                if !asked.is_recording(folder, &path) && !is_other() {
                     let file = display_path(folder, &path);
                     if let Some(stem) = stem(&place, &path) {
                         orphans.stems.entry(stem).or_default().push(file.clone());
@@ -60,8 +60,8 @@ impl Orphans {
             }
         }
         for place in snapshots {
-            for path in files(&place, &["snap", "new"], &[]) {
-                if is_of_a_suite(&path) && !asked.for_snapshot(&path) {
+            for path in find_files(&place, &["snap", "new"], &[]) {
+                if is_suite_snapshot(&path) && !asked.is_snapshot(&path) {
                     orphans.snapshots.insert(display_path(folder, &path));
                 }
             }
@@ -83,7 +83,7 @@ impl Orphans {
     }
 
     /// Takes recordings out that may be an agent's by a name that was changed.
-    pub(super) fn spare(&mut self, stems: &[String]) {
+    pub(super) fn exclude(&mut self, stems: &[String]) {
         let files = stems.iter().filter_map(|stem| self.stems.get(stem));
         for file in files.flatten() {
             self.recordings.remove(file);
@@ -97,7 +97,7 @@ impl Orphans {
             about: file.clone(),
             text: format!("orphan: no agent test asks for the {what} {file}\n\nhelp: {help}"),
         };
-        let removes = format!("`{}` removes it", call("validate --fix"));
+        let removes = format!("`{}` removes it", command_line("validate --fix"));
         let pasted = "put its entry into the suite (the import prints the entry again), or repeat the same import with `--undo`";
         let recordings = self.recordings.iter();
         let recordings = recordings.map({
@@ -113,7 +113,7 @@ impl Orphans {
 }
 
 /// What stands in a file of runs: the whole, or its first line; nothing where neither can be read.
-fn runs(path: &Path) -> Vec<Value> {
+fn read_runs(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let first = text.lines().next().unwrap_or_default();
     let values = [&text, first].map(serde_json::from_str::<Value>);
@@ -121,7 +121,7 @@ fn runs(path: &Path) -> Vec<Value> {
 }
 
 /// The files that the agent tests refer to.
-struct AskedFiles {
+struct ReferencedFiles {
     /// Files of runs that could be read, from the package's folder.
     read: BTreeSet<String>,
     /// Where an agent's runs may lie whose recordings cannot be used: no file there is an orphan.
@@ -130,7 +130,7 @@ struct AskedFiles {
     snapshots: Vec<String>,
 }
 
-impl AskedFiles {
+impl ReferencedFiles {
     fn from_agents(folder: &Path, agents: &[AgentTest<'_>]) -> Self {
         let mut asked = Self {
             read: BTreeSet::new(),
@@ -144,7 +144,7 @@ impl AskedFiles {
                 let read = runs.iter().map(|run| run.origin.shown.clone());
                 asked.read.extend(read);
             } else {
-                asked.unread.extend(wanted(folder, beside, agent));
+                asked.unread.extend(expected_paths(folder, beside, agent));
             }
             let file = suite.file_stem().unwrap_or_default().to_string_lossy();
             let case = agent
@@ -158,13 +158,13 @@ impl AskedFiles {
         asked
     }
 
-    fn for_recording(&self, folder: &Path, path: &Path) -> bool {
+    fn is_recording(&self, folder: &Path, path: &Path) -> bool {
         let without_end = path.with_extension("");
         let unread = |place: &PathBuf| path.starts_with(place) || without_end == *place;
         self.read.contains(&display_path(folder, path)) || self.unread.iter().any(unread)
     }
 
-    fn for_snapshot(&self, path: &Path) -> bool {
+    fn is_snapshot(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         // A long name is cut, and what is left of the beginning still tells.
         let begins = |beginning: &String| {
@@ -178,15 +178,15 @@ impl AskedFiles {
 /// Whether anything lies where the runs of an agent are looked for.
 pub(super) fn is_recorded(folder: &Path, agent: &AgentTest<'_>) -> bool {
     let beside = agent.suite().source.path().parent().unwrap_or(folder);
-    wanted(folder, beside, agent).iter().any(|place| {
+    expected_paths(folder, beside, agent).iter().any(|place| {
         let mut ends = ["", "json", "jsonl"].iter();
         ends.any(|end| place.with_extension(end).exists())
     })
 }
 
 /// Where the runs of an agent are looked for.
-fn wanted(folder: &Path, beside: &Path, agent: &AgentTest<'_>) -> Vec<PathBuf> {
-    let stems = stems_of(agent);
+fn expected_paths(folder: &Path, beside: &Path, agent: &AgentTest<'_>) -> Vec<PathBuf> {
+    let stems = recording_stems(agent);
     let central = agent.suite_name().replace("::", "/");
     let places = [
         beside.join("cassettes"),
@@ -196,12 +196,12 @@ fn wanted(folder: &Path, beside: &Path, agent: &AgentTest<'_>) -> Vec<PathBuf> {
         .iter()
         .flat_map(|place| stems.iter().map(move |stem| place.join(stem)));
     let own = agent.agent().cassette.as_ref();
-    let own = own.map(|own| beside.join(before_pattern(&own.value)));
+    let own = own.map(|own| beside.join(literal_prefix(&own.value)));
     places.chain(own).collect()
 }
 
 /// Whether a snapshot says that a suite is its source; others are of other tests.
-fn is_of_a_suite(path: &Path) -> bool {
+fn is_suite_snapshot(path: &Path) -> bool {
     let text = fs::read_to_string(path).unwrap_or_default();
     let mut head = text.lines().take(4);
     head.any(|line| {

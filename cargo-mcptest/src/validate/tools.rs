@@ -12,7 +12,7 @@ use mcptest_suite::{Diagnostic, Entry, Node, Span, Style, nearest, quoted_list};
 
 use super::{ProblemKind, SuiteProblem};
 use crate::gates::roles;
-use crate::judging::Opened;
+use crate::judging::OpenPackage;
 
 /// The tools that each agent's gates name: in lists, and in plans.
 struct NamedTools {
@@ -26,8 +26,8 @@ impl GateReader for NamedTools {
         for (kind, entry) in gates {
             for (role, node) in roles(&self.gates, *kind, &entry.value) {
                 match role {
-                    Role::Tools => names(node, &mut listed),
-                    Role::PlannedTools => names(node, &mut planned),
+                    Role::Tools => collect_names(node, &mut listed),
+                    Role::PlannedTools => collect_names(node, &mut planned),
                     Role::LimitOf(_) => {}
                 }
             }
@@ -36,23 +36,23 @@ impl GateReader for NamedTools {
     }
 }
 
-fn names(node: &Node, named: &mut Vec<(String, Span)>) {
+fn collect_names(node: &Node, named: &mut Vec<(String, Span)>) {
     if let Some(text) = node.text() {
         named.push((text.to_owned(), node.defined.unwrap_or(node.span)));
     }
     for item in node.items().into_iter().flatten() {
-        names(item, named);
+        collect_names(item, named);
     }
     // A pattern of one server's tools says beside it which: `{ name: delete_*, server: fs }`.
     let entries = node.entries().into_iter().flatten();
     for entry in entries.filter(|entry| entry.key != "server") {
-        names(&entry.value, named);
+        collect_names(&entry.value, named);
     }
 }
 
 /// The names that no run of a suite saw or lists: agents may share a list of tools. What stands at one
 /// place is told once. Plans may name what no run calls, unless all runs list what they could have.
-pub(super) fn unknown(opened: &Opened) -> Vec<SuiteProblem> {
+pub(super) fn unknown_tools(opened: &OpenPackage) -> Vec<SuiteProblem> {
     let mut problems = Vec::new();
     let agents = opened.suites.agents();
     for (name, suite) in opened.suites.suites() {
@@ -89,7 +89,9 @@ pub(super) fn unknown(opened: &Opened) -> Vec<SuiteProblem> {
             }));
             let is_planned = |pattern: &str| {
                 let pattern = ToolPattern::new(pattern);
-                known.iter().any(|tool| pattern.names_of(tool, &servers))
+                known
+                    .iter()
+                    .any(|tool| pattern.matches_tool_of(tool, &servers))
             };
             let listed = listed.iter().filter(|(tool, _)| !known.contains(tool));
             let planned = planned

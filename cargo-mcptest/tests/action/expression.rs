@@ -15,13 +15,13 @@ pub(crate) fn value(expression: &str, context: &Value) -> Value {
         context,
         expression,
     };
-    let value = parser.either();
+    let value = parser.parse_or();
     assert!(parser.tokens.is_empty(), "what is left of `{expression}`");
     value
 }
 
 /// A text with the values of its expressions.
-pub(crate) fn filled(text: &str, context: &Value) -> String {
+pub(crate) fn interpolate(text: &str, context: &Value) -> String {
     let mut parts = text.split("${{");
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -33,10 +33,10 @@ pub(crate) fn filled(text: &str, context: &Value) -> String {
 }
 
 /// Whether a step or a job runs, by its `if`. Without a status function, what failed before stops it.
-pub(crate) fn runs(condition: &Value, context: &Value) -> bool {
+pub(crate) fn is_met(condition: &Value, context: &Value) -> bool {
     let Some(condition) = condition.as_str() else {
         assert!(condition.is_null(), "a condition: {condition}");
-        return holds(&value(SUCCESS, context));
+        return is_truthy(&value(SUCCESS, context));
     };
     let inner = condition
         .trim()
@@ -46,7 +46,7 @@ pub(crate) fn runs(condition: &Value, context: &Value) -> bool {
     assert!(!inner.contains("${{"), "always true: {condition}");
     let says = ["success()", "failure()", "always()", "cancelled()"];
     let asks = says.iter().any(|word| inner.contains(word));
-    (asks || holds(&value(SUCCESS, context))) && holds(&value(inner, context))
+    (asks || is_truthy(&value(SUCCESS, context))) && is_truthy(&value(inner, context))
 }
 
 /// A value as a text.
@@ -58,7 +58,7 @@ pub(crate) fn value_text(value: &Value) -> String {
     }
 }
 
-fn holds(value: &Value) -> bool {
+fn is_truthy(value: &Value) -> bool {
     !matches!(value, Value::Null | Value::Bool(false)) && *value != json!("") && *value != json!(0)
 }
 
@@ -95,7 +95,7 @@ struct Parser<'e> {
 }
 
 impl Parser<'_> {
-    fn takes(&mut self, token: &str) -> bool {
+    fn consume(&mut self, token: &str) -> bool {
         let is_next = self.tokens.last().is_some_and(|next| next == token);
         if is_next {
             self.tokens.pop();
@@ -103,51 +103,51 @@ impl Parser<'_> {
         is_next
     }
 
-    fn either(&mut self) -> Value {
-        let mut left = self.both();
-        while self.takes("||") {
-            let right = self.both();
-            left = if holds(&left) { left } else { right };
+    fn parse_or(&mut self) -> Value {
+        let mut left = self.parse_and();
+        while self.consume("||") {
+            let right = self.parse_and();
+            left = if is_truthy(&left) { left } else { right };
         }
         left
     }
 
-    fn both(&mut self) -> Value {
-        let mut left = self.compared();
-        while self.takes("&&") {
-            let right = self.compared();
-            left = if holds(&left) { right } else { left };
+    fn parse_and(&mut self) -> Value {
+        let mut left = self.parse_comparison();
+        while self.consume("&&") {
+            let right = self.parse_comparison();
+            left = if is_truthy(&left) { right } else { left };
         }
         left
     }
 
-    fn compared(&mut self) -> Value {
-        let left = self.one();
+    fn parse_comparison(&mut self) -> Value {
+        let left = self.parse_operand();
         let same = |left: &Value, right: &Value| {
             // Texts are compared without their case.
             value_text(left).eq_ignore_ascii_case(&value_text(right))
         };
-        if self.takes("==") {
-            return json!(same(&left, &self.one()));
+        if self.consume("==") {
+            return json!(same(&left, &self.parse_operand()));
         }
-        if self.takes("!=") {
-            return json!(!same(&left, &self.one()));
+        if self.consume("!=") {
+            return json!(!same(&left, &self.parse_operand()));
         }
         left
     }
 
-    fn one(&mut self) -> Value {
+    fn parse_operand(&mut self) -> Value {
         let token = self.tokens.pop();
         let token = token.unwrap_or_else(|| panic!("`{}` ends too early", self.expression));
         match token.as_str() {
-            "!" => json!(!holds(&self.one())),
+            "!" => json!(!is_truthy(&self.parse_operand())),
             "(" => {
-                let inner = self.either();
-                assert!(self.takes(")"), "`{}` lacks a `)`", self.expression);
+                let inner = self.parse_or();
+                assert!(self.consume(")"), "`{}` lacks a `)`", self.expression);
                 inner
             }
-            name if self.takes("(") => {
-                assert!(self.takes(")"), "`{name}` takes nothing here");
+            name if self.consume("(") => {
+                assert!(self.consume(")"), "`{name}` takes nothing here");
                 let failed = self.context["failed"] == true;
                 match name {
                     "success" => json!(!failed),
@@ -158,11 +158,11 @@ impl Parser<'_> {
                 }
             }
             text if text.starts_with('\'') => json!(text.trim_matches('\'')),
-            name => self.named(name),
+            name => self.lookup(name),
         }
     }
 
-    fn named(&self, name: &str) -> Value {
+    fn lookup(&self, name: &str) -> Value {
         let mut at = self.context;
         let mut above = String::new();
         for part in name.split('.') {
@@ -230,11 +230,11 @@ fn they_have_the_values_that_github_documents() {
         );
     }
     assert_eq!(
-        filled("a ${{ inputs.install-only }} b", &context),
+        interpolate("a ${{ inputs.install-only }} b", &context),
         "a false b"
     );
-    assert!(!runs(&json!("inputs.install-only != 'true'"), &context));
-    assert!(runs(
+    assert!(!is_met(&json!("inputs.install-only != 'true'"), &context));
+    assert!(is_met(
         &json!("${{ !cancelled() && inputs.install-only == 'false' }}"),
         &context
     ));

@@ -10,7 +10,7 @@ use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
 
 use crate::job::git;
-use crate::machine::{Ended, Machine};
+use crate::machine::{JobResult, Machine};
 
 /// What authorises with the scripted provider.
 const KEY: &str = "sk-test-flows-3b77a";
@@ -59,15 +59,19 @@ fn provider(closing: &str) -> Provider {
 
 /// A kind of project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ProjectKind {
     Crate,
     Python,
     TypeScript,
 }
 
-const KINDS: [Kind; 3] = [Kind::Crate, Kind::Python, Kind::TypeScript];
+const KINDS: [ProjectKind; 3] = [
+    ProjectKind::Crate,
+    ProjectKind::Python,
+    ProjectKind::TypeScript,
+];
 
-impl Kind {
+impl ProjectKind {
     /// What a project of this kind has beside its suites.
     fn files(self) -> Vec<(&'static str, String)> {
         match self {
@@ -100,7 +104,7 @@ fn block(name: &str) -> String {
 }
 
 /// A workflow of the page for a kind of project, with the steps that the page says for it.
-fn workflow(name: &str, kind: Kind) -> Value {
+fn workflow(name: &str, kind: ProjectKind) -> Value {
     let mut workflow: Value = serde_saphyr::from_str(&block(name)).unwrap();
     let jobs = workflow["jobs"].as_object_mut().unwrap();
     assert_eq!(jobs.len(), 1);
@@ -113,9 +117,11 @@ fn workflow(name: &str, kind: Kind) -> Value {
     let place = place.unwrap();
     assert_eq!(steps[place + 1]["run"], "pip install -r requirements.txt");
     let other: Vec<Value> = match kind {
-        Kind::Python => steps[place..place + 2].to_vec(),
-        Kind::TypeScript => serde_saphyr::from_str(&block("the set-up for TypeScript")).unwrap(),
-        Kind::Crate => Vec::new(),
+        ProjectKind::Python => steps[place..place + 2].to_vec(),
+        ProjectKind::TypeScript => {
+            serde_saphyr::from_str(&block("the set-up for TypeScript")).unwrap()
+        }
+        ProjectKind::Crate => Vec::new(),
     };
     steps.splice(place..place + 2, other);
     workflow
@@ -124,12 +130,12 @@ fn workflow(name: &str, kind: Kind) -> Value {
 /// A repository with a pull request from `topic` to `main`, and a machine that runs its workflows.
 struct Repository {
     machine: Machine,
-    kind: Kind,
+    kind: ProjectKind,
 }
 
 impl Repository {
     /// A repository whose `main` has nothing but a README, and whose pull request brings the suites.
-    fn new(kind: Kind, runs: usize) -> Self {
+    fn new(kind: ProjectKind, runs: usize) -> Self {
         let mut machine = Machine::new(Folder::new());
         machine.workspace = machine.folder.at("workspace");
         machine.variable("GH_ISSUES_QUERY", ISSUES_QUERY);
@@ -179,7 +185,7 @@ impl Repository {
     }
 
     /// A repository whose pull request was merged, with a second one that changes the code of an agent.
-    fn changed(kind: Kind, runs: usize) -> Self {
+    fn with_merged_changes(kind: ProjectKind, runs: usize) -> Self {
         let repository = Self::new(kind, runs);
         let origin = repository.origin();
         git(&origin, &["switch", "-q", "main"]);
@@ -204,7 +210,7 @@ impl Repository {
         git(&self.origin(), &["commit", "-qm", path]);
     }
 
-    fn commit_of(&self, branch: &str) -> String {
+    fn commit_id(&self, branch: &str) -> String {
         git(&self.origin(), &["rev-parse", branch])
     }
 
@@ -217,7 +223,7 @@ impl Repository {
     /// Sets the event of the pull request as it stands now, from this repository or from another one.
     fn event(&mut self, from: &str) {
         let origin = self.origin();
-        let [base, head] = ["main", "topic"].map(|branch| self.commit_of(branch));
+        let [base, head] = ["main", "topic"].map(|branch| self.commit_id(branch));
         git(&origin, &["switch", "-q", "--detach", "main"]);
         git(
             &origin,
@@ -251,12 +257,12 @@ impl Repository {
     }
 
     /// Runs a workflow of the page in a work tree that is not there yet.
-    fn run(&mut self, name: &str, provider: Option<&Provider>) -> Option<Ended> {
+    fn run(&mut self, name: &str, provider: Option<&Provider>) -> Option<JobResult> {
         self.run_other(&workflow(name, self.kind), provider)
     }
 
     /// Runs a workflow that somebody changed, in a work tree that is not there yet.
-    fn run_other(&mut self, workflow: &Value, provider: Option<&Provider>) -> Option<Ended> {
+    fn run_other(&mut self, workflow: &Value, provider: Option<&Provider>) -> Option<JobResult> {
         _ = fs::remove_dir_all(&self.machine.workspace);
         for program in ["mcptest-harness", "../temp/mcptest-bin"] {
             let at = self.machine.folder.at("programs").join(program);
@@ -320,7 +326,7 @@ fn the_first_pull_request_that_brings_suites_is_green() {
         let asked = repository.machine.cargo_log();
         assert_eq!(
             asked.contains("test --no-fail-fast"),
-            kind == Kind::Crate,
+            kind == ProjectKind::Crate,
             "{asked}"
         );
     }
@@ -329,7 +335,7 @@ fn the_first_pull_request_that_brings_suites_is_green() {
 #[test]
 fn changed_code_is_red_without_a_key_and_a_fork_has_the_summary_alone() {
     for kind in KINDS {
-        let mut repository = Repository::changed(kind, 1);
+        let mut repository = Repository::with_merged_changes(kind, 1);
         for from in ["stranger/r", "o/r"] {
             repository.event(from);
             let said = repository.run("agents.yml", None).unwrap();
@@ -353,7 +359,7 @@ fn changed_code_is_red_without_a_key_and_a_fork_has_the_summary_alone() {
 
 #[test]
 fn suites_may_be_in_a_folder_of_any_name() {
-    let mut repository = Repository::new(Kind::TypeScript, 1);
+    let mut repository = Repository::new(ProjectKind::TypeScript, 1);
     let (folder, origin) = ("my agents 🦀 $(touch bad)", repository.origin());
     fs::create_dir(origin.join(folder)).unwrap();
     for file in ["suites", "refunds.txt", "greeter.txt"] {
@@ -361,7 +367,7 @@ fn suites_may_be_in_a_folder_of_any_name() {
     }
     git(&origin, &["commit", "-qm", "moved"]);
     repository.event("o/r");
-    let mut workflow = workflow("agents.yml", Kind::TypeScript);
+    let mut workflow = workflow("agents.yml", ProjectKind::TypeScript);
     let steps = workflow["jobs"]["agents"]["steps"].as_array_mut().unwrap();
     steps.last_mut().unwrap()["with"] = json!({ "working-directory": folder });
     let said = repository.run_other(&workflow, None).unwrap();
@@ -380,11 +386,11 @@ fn suites_may_be_in_a_folder_of_any_name() {
 #[test]
 fn a_label_records_nothing_of_a_fork() {
     for (from, label) in [("stranger/r", "record"), ("o/r", "bug")] {
-        let mut repository = Repository::changed(Kind::Python, 1);
+        let mut repository = Repository::with_merged_changes(ProjectKind::Python, 1);
         repository.event(from);
         repository.label(label);
         assert!(repository.run("record.yml", None).is_none());
-        assert_eq!(repository.machine.noted("asked.txt"), "");
+        assert_eq!(repository.machine.read_note("asked.txt"), "");
     }
     let on = serde_saphyr::from_str::<Value>(&block("record.yml")).unwrap()["on"].clone();
     assert_eq!(on, json!({ "pull_request": { "types": ["labeled"] } }));
@@ -393,25 +399,25 @@ fn a_label_records_nothing_of_a_fork() {
 #[test]
 fn a_label_records_what_changed_and_says_what_came_of_it() {
     for kind in KINDS {
-        let mut repository = Repository::changed(kind, 4);
+        let mut repository = Repository::with_merged_changes(kind, 4);
         // The base goes on: what it has and the branch has not is not lost.
         git(&repository.origin(), &["switch", "-q", "main"]);
         repository.commit("greeter.txt", "You are very polite.");
         git(&repository.origin(), &["switch", "-q", "topic"]);
         repository.event("o/r");
         repository.label("record");
-        let before = repository.commit_of("topic");
+        let before = repository.commit_id("topic");
         let [refunds, greeter] = ["Refunds", "Greeter"].map(|it| repository.recordings(it));
         let model = provider("All is done.");
         let said = repository.run("record.yml", Some(&model)).unwrap();
         assert_eq!(said.code, Some(0), "{kind:?}: {said}");
         assert_eq!(model.requests().len(), 4, "{kind:?}: {said}");
         assert!(!repository.machine.folder.at("store/labels/record").exists());
-        let asked = repository.machine.noted("asked.txt");
+        let asked = repository.machine.read_note("asked.txt");
         assert!(asked.starts_with("DELETE "), "{asked}");
         assert!(!said.text.contains(KEY), "{said}");
 
-        let commit = repository.commit_of("topic");
+        let commit = repository.commit_id("topic");
         let parent = git(&repository.origin(), &["rev-parse", "topic^"]);
         assert_eq!(parent, before, "{kind:?}");
         let changed = git(
@@ -424,7 +430,7 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
         assert_eq!(files, wanted, "{kind:?}: {said}");
         assert_ne!(repository.recordings("Refunds"), refunds);
         assert_eq!(repository.recordings("Greeter"), greeter);
-        let statuses = repository.machine.noted("statuses.txt");
+        let statuses = repository.machine.read_note("statuses.txt");
         assert_eq!(
             statuses,
             format!(
@@ -441,8 +447,8 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
         let said = repository.run("record.yml", Some(&model)).unwrap();
         assert_eq!(said.code, Some(0), "{kind:?}: {said}");
         assert_eq!(model.requests().len(), 4, "{kind:?}: {said}");
-        assert_eq!(repository.commit_of("topic"), commit);
-        assert_eq!(repository.machine.noted("statuses.txt"), statuses);
+        assert_eq!(repository.commit_id("topic"), commit);
+        assert_eq!(repository.machine.read_note("statuses.txt"), statuses);
         let summary = repository.machine.summary();
         assert!(summary.contains("No recording changed."), "{summary}");
     }
@@ -451,7 +457,7 @@ fn a_label_records_what_changed_and_says_what_came_of_it() {
 #[test]
 fn a_label_that_cannot_record_is_red_and_loses_no_commit() {
     // The suite may spend less than it costs.
-    let mut repository = Repository::changed(Kind::Python, 1);
+    let mut repository = Repository::with_merged_changes(ProjectKind::Python, 1);
     let cheap = suite(1).replace(
         "per_suite_usd_cents: 5000 }\n",
         "per_suite_usd_cents: 1 }\nprices: { gpt-5: { prompt: 1000, completion: 1000 } }\n",
@@ -459,36 +465,36 @@ fn a_label_that_cannot_record_is_red_and_loses_no_commit() {
     repository.commit("suites/desk.yml", &cheap);
     repository.event("o/r");
     repository.label("record");
-    let before = repository.commit_of("topic");
+    let before = repository.commit_id("topic");
     let model = provider("All is done.");
     let said = repository.run("record.yml", Some(&model)).unwrap();
     assert_eq!(said.code, Some(1), "{said}");
     assert_eq!(model.requests().len(), 0, "{said}");
-    assert_eq!(repository.commit_of("topic"), before);
-    assert_eq!(repository.machine.noted("statuses.txt"), "");
+    assert_eq!(repository.commit_id("topic"), before);
+    assert_eq!(repository.machine.read_note("statuses.txt"), "");
 
     // Somebody pushes between the label and the push of the recordings.
-    let mut repository = Repository::changed(Kind::Python, 1);
+    let mut repository = Repository::with_merged_changes(ProjectKind::Python, 1);
     repository.event("o/r");
     repository.label("record");
     git(&repository.origin(), &["switch", "-q", "topic"]);
     repository.commit("greeter.txt", "You are shy.");
     git(&repository.origin(), &["switch", "-q", "--detach", "main"]);
-    let before = repository.commit_of("topic");
+    let before = repository.commit_id("topic");
     let said = repository.run("record.yml", Some(&model)).unwrap();
     assert_ne!(said.code, Some(0), "{said}");
-    assert_eq!(repository.commit_of("topic"), before);
-    assert_eq!(repository.machine.noted("statuses.txt"), "");
+    assert_eq!(repository.commit_id("topic"), before);
+    assert_eq!(repository.machine.read_note("statuses.txt"), "");
 
     // What is recorded now is not what the suite wants.
-    let mut repository = Repository::changed(Kind::Python, 1);
+    let mut repository = Repository::with_merged_changes(ProjectKind::Python, 1);
     repository.event("o/r");
     repository.label("record");
     let model = provider("I cannot.");
     let said = repository.run("record.yml", Some(&model)).unwrap();
     assert_eq!(said.code, Some(1), "{said}");
-    let statuses = repository.machine.noted("statuses.txt");
-    let commit = repository.commit_of("topic");
+    let statuses = repository.machine.read_note("statuses.txt");
+    let commit = repository.commit_id("topic");
     assert!(
         statuses.starts_with(&format!("{commit} state=failure context=agents ")),
         "{statuses}"
@@ -546,7 +552,7 @@ fn a_model_that_drifts_is_an_issue_and_a_red_job() {
 #[test]
 fn only_the_step_that_records_has_the_key() {
     for (name, steps) in [("agents.yml", 0), ("record.yml", 1), ("drift.yml", 1)] {
-        let workflow = workflow(name, Kind::Python);
+        let workflow = workflow(name, ProjectKind::Python);
         let text = workflow.to_string();
         assert_eq!(text.matches("secrets.").count(), steps, "{name}");
         for job in workflow["jobs"].as_object().unwrap().values() {

@@ -8,7 +8,7 @@ use std::path::Path;
 use e2e_support::folder::collect;
 use serde_json::{Value, json};
 
-use crate::machine::{Ended, Machine};
+use crate::machine::{JobResult, Machine};
 use crate::support::four_agents::{four_agents, write_runs};
 
 pub(crate) struct Job {
@@ -46,7 +46,7 @@ impl Job {
             machine: Machine::new(four_agents()),
             inputs: json!({}),
         };
-        job.has_the_command();
+        job.install_command();
         job.base("before");
         job
     }
@@ -98,7 +98,7 @@ impl Job {
     }
 
     pub(crate) fn author(&self, id: &str) -> String {
-        self.noted(&format!("{id}.author"))
+        self.read_note(&format!("{id}.author"))
     }
 
     /// The comments by their numbers.
@@ -107,12 +107,12 @@ impl Job {
     }
 
     /// All steps.
-    pub(crate) fn run(&self) -> Ended {
+    pub(crate) fn run(&self) -> JobResult {
         self.machine.action(&self.inputs, usize::MAX)
     }
 
     /// The first step alone.
-    pub(crate) fn install(&self) -> Ended {
+    pub(crate) fn install(&self) -> JobResult {
         self.machine.action(&self.inputs, 1)
     }
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 use e2e_support::folder::{Folder, collect};
 use serde_json::{Value, json};
 
-use crate::expression::{filled, runs, set, value, value_text};
+use crate::expression::{interpolate, is_met, set, value, value_text};
 
 /// How the action asks which comments there are.
 pub(crate) const QUERY: &str = r#".[] | select(.user.login == env.AUTHOR and (.body | startswith("<!-- mcptest: "))) | "\(.id) \(.body | split("\n")[0] | rtrimstr("\r"))""#;
@@ -26,12 +26,12 @@ pub(crate) fn action() -> Value {
 
 /// What a job came to.
 #[derive(Default)]
-pub(crate) struct Ended {
+pub(crate) struct JobResult {
     pub(crate) code: Option<i32>,
     pub(crate) text: String,
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for JobResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}\n{}", self.code, self.text)
     }
@@ -49,7 +49,7 @@ pub(crate) struct Machine {
 }
 
 /// What the steps of a list share.
-struct Place<'p> {
+struct StepsContext<'p> {
     context: Value,
     /// The variables of the job.
     variables: &'p Value,
@@ -98,7 +98,7 @@ impl Machine {
     }
 
     /// The machine has our program already.
-    pub(crate) fn has_the_command(&mut self) {
+    pub(crate) fn install_command(&mut self) {
         let path = std::env::var("PATH").unwrap();
         let ours = Self::own().parent().unwrap().display();
         let programs = self.folder.at("programs");
@@ -167,7 +167,7 @@ impl Machine {
     }
 
     /// What a file of the stand-in for `gh` says; empty where it is not there.
-    pub(crate) fn noted(&self, file: &str) -> String {
+    pub(crate) fn read_note(&self, file: &str) -> String {
         fs::read_to_string(self.folder.at("store").join(file)).unwrap_or_default()
     }
 
@@ -180,15 +180,15 @@ impl Machine {
     }
 
     /// Runs a job of a workflow. `None` where its condition does not hold.
-    pub(crate) fn job(&self, workflow: &Value, name: &str) -> Option<Ended> {
+    pub(crate) fn job(&self, workflow: &Value, name: &str) -> Option<JobResult> {
         let job = &workflow["jobs"][name];
-        if !runs(&job["if"], &self.context) {
+        if !is_met(&job["if"], &self.context) {
             return None;
         }
         self.begin();
         fs::create_dir_all(&self.workspace).unwrap();
         let shell = workflow["defaults"]["run"]["shell"].as_str();
-        let mut place = Place {
+        let mut place = StepsContext {
             context: self.context.clone(),
             variables: &job["env"],
             shell: shell.unwrap_or_default(),
@@ -197,7 +197,7 @@ impl Machine {
     }
 
     /// Runs the first steps of the action, with its inputs beside their defaults.
-    pub(crate) fn action(&self, inputs: &Value, most: usize) -> Ended {
+    pub(crate) fn action(&self, inputs: &Value, most: usize) -> JobResult {
         self.begin();
         self.composite(inputs, &self.context, most).0
     }
@@ -209,22 +209,22 @@ impl Machine {
     }
 
     /// The action: what it came to, and its outputs.
-    fn composite(&self, inputs: &Value, context: &Value, most: usize) -> (Ended, Value) {
+    fn composite(&self, inputs: &Value, context: &Value, most: usize) -> (JobResult, Value) {
         let action = action();
         let mut own = context.clone();
         own["steps"] = json!({});
         own["failed"] = json!(false);
         own["inputs"] = json!({});
         for (name, input) in action["inputs"].as_object().unwrap() {
-            let default = filled(input["default"].as_str().unwrap(), context);
+            let default = interpolate(input["default"].as_str().unwrap(), context);
             own["inputs"][name.as_str()] = default.into();
         }
         for (name, input) in inputs.as_object().into_iter().flatten() {
             assert!(own["inputs"].get(name).is_some(), "no input: {name}");
-            own["inputs"][name.as_str()] = filled(&value_text(input), context).into();
+            own["inputs"][name.as_str()] = interpolate(&value_text(input), context).into();
         }
         let steps = action["runs"]["steps"].as_array().unwrap();
-        let mut place = Place {
+        let mut place = StepsContext {
             context: own,
             variables: &Value::Null,
             shell: "",
@@ -235,22 +235,22 @@ impl Machine {
             // A step that a test leaves out has none.
             if most >= steps.len() {
                 let text = output["value"].as_str().unwrap();
-                outputs[name.as_str()] = filled(text, &place.context).into();
+                outputs[name.as_str()] = interpolate(text, &place.context).into();
             }
         }
         (ended, outputs)
     }
 
     /// Runs steps; those after one that failed only where their condition asks for it.
-    fn steps(&self, steps: &[Value], place: &mut Place<'_>) -> Ended {
-        let mut ended = Ended {
+    fn steps(&self, steps: &[Value], place: &mut StepsContext<'_>) -> JobResult {
+        let mut ended = JobResult {
             code: Some(0),
             text: String::new(),
         };
         for step in steps {
             let id = step["id"].as_str();
             let mut outputs = json!({});
-            let outcome = if runs(&step["if"], &place.context) {
+            let outcome = if is_met(&step["if"], &place.context) {
                 let (one, left) = self.step(step, place);
                 outputs = left;
                 ended.text += &one.text;
@@ -273,13 +273,13 @@ impl Machine {
         ended
     }
 
-    fn step(&self, step: &Value, place: &Place<'_>) -> (Ended, Value) {
+    fn step(&self, step: &Value, place: &StepsContext<'_>) -> (JobResult, Value) {
         let Some(uses) = step["uses"].as_str() else {
             return self.script(step, place);
         };
         let ended = match uses.split('@').next().unwrap() {
             "actions/checkout" => self.checkout(&step["with"], &place.context),
-            "actions/setup-python" | "actions/setup-node" => Ended {
+            "actions/setup-python" | "actions/setup-node" => JobResult {
                 code: Some(0),
                 text: String::new(),
             },
@@ -292,10 +292,10 @@ impl Machine {
     }
 
     /// What `actions/checkout` does: one commit, or all branches, of the event or of a commit that is named.
-    fn checkout(&self, with: &Value, context: &Value) -> Ended {
+    fn checkout(&self, with: &Value, context: &Value) -> JobResult {
         // Code of the pull request finds no token beside it.
         assert_eq!(with["persist-credentials"], false, "{with}");
-        let named = with["ref"].as_str().map(|text| filled(text, context));
+        let named = with["ref"].as_str().map(|text| interpolate(text, context));
         let wanted = named.unwrap_or_else(|| value_text(&value("github.ref", context)));
         let depth: &[&str] = match with["fetch-depth"].as_u64() {
             Some(0) => &["+refs/heads/*:refs/remotes/origin/*"],
@@ -312,14 +312,14 @@ impl Machine {
         git(&[&fetch[..], depth].concat());
         // The named one is fetched first.
         git(&["checkout", "-q", "--detach", "FETCH_HEAD"]);
-        Ended {
+        JobResult {
             code: Some(0),
             text: String::new(),
         }
     }
 
     /// As GitHub runs a step that is a script; what it left as outputs.
-    fn script(&self, step: &Value, place: &Place<'_>) -> (Ended, Value) {
+    fn script(&self, step: &Value, place: &StepsContext<'_>) -> (JobResult, Value) {
         let temp = self.folder.at("temp");
         let [script, output, path] = ["step.sh", "output.txt", "path.txt"].map(|it| temp.join(it));
         let run = step["run"].as_str().unwrap();
@@ -338,7 +338,7 @@ impl Machine {
         let added = fs::read_to_string(&path).unwrap();
         let before = added.lines().rev().map(|folder| format!("{folder}:"));
         bash.arg(&script)
-            .current_dir(self.workspace.join(filled(below, &place.context)))
+            .current_dir(self.workspace.join(interpolate(below, &place.context)))
             .env_clear()
             .envs(
                 std::env::vars().filter(|(name, _)| {
@@ -361,7 +361,7 @@ impl Machine {
             .env("GITHUB_PATH", &path);
         for variables in [place.variables, &step["env"]] {
             for (name, text) in variables.as_object().into_iter().flatten() {
-                bash.env(name, filled(&value_text(text), &place.context));
+                bash.env(name, interpolate(&value_text(text), &place.context));
             }
         }
         let said = bash.output().unwrap();
@@ -372,7 +372,7 @@ impl Machine {
             let (name, value) = line.split_once('=').unwrap();
             outputs[name] = value.into();
         }
-        let ended = Ended {
+        let ended = JobResult {
             code: said.status.code(),
             text: text.concat(),
         };

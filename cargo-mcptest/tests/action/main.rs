@@ -378,7 +378,7 @@ fn the_command_comes_from_the_release_else_from_the_action_itself() {
     machine.release();
     install(&machine);
     assert_eq!(machine.cargo_log(), "", "nothing was built");
-    let asked = machine.noted("release.txt");
+    let asked = machine.read_note("release.txt");
     assert!(
         asked.starts_with(
             "release download v9 --repo us/mcptest --pattern cargo-mcptest-Linux-X64.tar.gz"
@@ -407,5 +407,5 @@ fn what_a_project_brings_is_taken() {
     let said = job.install();
     assert_eq!(said.code, Some(0), "{said}");
     assert_eq!(job.cargo_log(), "");
-    assert_eq!(job.noted("release.txt"), "");
+    assert_eq!(job.read_note("release.txt"), "");
 }

@@ -96,7 +96,7 @@ fn what_must_pass_is_run_on_each_system() {
         machine.program("id", "#!/bin/sh\necho 1000\n");
         let said = machine.job(&job, "run").unwrap();
         assert_eq!(said.code, Some(0), "{system}: {said}");
-        let asked = machine.noted("cargo.txt");
+        let asked = machine.read_note("cargo.txt");
         for line in [
             "test --locked --workspace --test needs",
             "clippy --locked --workspace",

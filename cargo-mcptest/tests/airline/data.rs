@@ -11,12 +11,12 @@ use serde_json::Value;
 /// The recordings and their suite, in a crate.
 pub(crate) fn airline() -> Folder {
     let folder = Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             "[package]\nname = \"airline\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [package.metadata.mcptest]\nroots = [\"suites\"]\n\n[workspace]\n",
         )
-        .with("src/lib.rs", "");
+        .with_file("src/lib.rs", "");
     for (path, bytes) in collect(&part("tau-airline/crate")) {
         folder.write(&path, bytes);
     }

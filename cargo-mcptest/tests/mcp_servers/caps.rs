@@ -29,7 +29,7 @@ fn faults_are_put_in_at_the_servers() {
     let far = HttpServer::desk(None);
     let faults = "faults: [{ name: flaky, target: { tool: find_order }, kind: recover_after, failures: 1 }]\n";
     let with = suite(&far, faults, "  inject: [flaky]\n  recovery: {}\n");
-    let folder = Folder::new().with("suites/desk.yml", with.clone());
+    let folder = Folder::new().with_file("suites/desk.yml", with.clone());
     record(&folder, &model(2)).exits(0);
     let run = recorded(&folder);
     let results = run["trace"]["tool_results"].as_array().unwrap();
@@ -49,7 +49,7 @@ fn faults_are_put_in_at_the_servers() {
     );
     let (_, rest) = with.split_once("faults:").unwrap();
     let without = format!("faults:{}", rest.replace("  servers: [desk, far]\n", ""));
-    let folder = Folder::new().with("suites/desk.yml", without);
+    let folder = Folder::new().with_file("suites/desk.yml", without);
     let said = record(&folder, &model(1)).exits(1);
     assert!(
         said.stdout.contains(
@@ -62,18 +62,20 @@ fn faults_are_put_in_at_the_servers() {
 #[test]
 fn a_cap_on_calls_and_one_on_tokens_hold() {
     let far = HttpServer::desk(None);
-    let folder = Folder::new().with("suites/desk.yml", suite(&far, "", "  max_tool_calls: 2\n"));
+    let folder =
+        Folder::new().with_file("suites/desk.yml", suite(&far, "", "  max_tool_calls: 2\n"));
     record(&folder, &model(4));
     let run = recorded(&folder);
     assert_eq!((stopped(&run), calls(&run).len()), ("tool_call_budget", 2));
-    let folder = Folder::new().with("suites/desk.yml", suite(&far, "", "  token_budget: 300\n"));
+    let folder =
+        Folder::new().with_file("suites/desk.yml", suite(&far, "", "  token_budget: 300\n"));
     record(&folder, &model(4));
     let run = recorded(&folder);
     assert_eq!((stopped(&run), calls(&run).len()), ("token_budget", 2));
     assert_eq!(run["trace"]["conversation"]["tokens"]["total"], 220);
     // What was not reached is no reason to stop.
     let caps = "  max_tool_calls: 2\n  token_budget: 1000\n  max_turns: 3\n";
-    let folder = Folder::new().with("suites/desk.yml", suite(&far, "", caps));
+    let folder = Folder::new().with_file("suites/desk.yml", suite(&far, "", caps));
     record(&folder, &model(2)).exits(0);
     assert_eq!(stopped(&recorded(&folder)), "completed");
 }
@@ -88,10 +90,10 @@ fn a_budget_is_kept_and_its_price_must_be_known() {
         )
     };
     let caps = "  max_tokens: 10\n";
-    let folder = Folder::new().with("suites/desk.yml", suite(&far, &top(100), caps));
+    let folder = Folder::new().with_file("suites/desk.yml", suite(&far, &top(100), caps));
     let said = record(&folder, &model(2)).exits(0);
     assert!(said.stderr.contains("(330 tokens, $0.0600)"), "{said}");
-    let folder = Folder::new().with("suites/desk.yml", suite(&far, &top(30), caps));
+    let folder = Folder::new().with_file("suites/desk.yml", suite(&far, &top(30), caps));
     let said = record(&folder, &model(9)).exits(1);
     assert!(
         said.stdout.contains("stopped before overspending: $"),
@@ -108,7 +110,7 @@ fn a_budget_is_kept_and_its_price_must_be_known() {
     );
     let unknown =
         suite(&far, "budget: { per_suite_usd_cents: 5 }\n", "").replace("gpt-5", "own-model");
-    let folder = Folder::new().with("suites/desk.yml", unknown);
+    let folder = Folder::new().with_file("suites/desk.yml", unknown);
     let said = run(&mut mcptest(&folder, Some(&model(1)), &["record"])).exits(1);
     assert!(
         said.stdout

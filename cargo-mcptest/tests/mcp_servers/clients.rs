@@ -1,7 +1,7 @@
 //! A client that is a library, against servers behind the address.
 
 use e2e_support::live::desk::{HttpServer, order_desk};
-use mcptest_session::mcp::{McpPlace, McpServer};
+use mcptest_session::mcp::{McpServer, McpTransport};
 use mcptest_session::session::{Session, SessionOptions};
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::RunningService;
@@ -27,12 +27,12 @@ async fn a_library_reaches_a_started_and_a_running_server() {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let far = HttpServer::desk(Some("the-token-of-far"));
     let mut options = SessionOptions::new("Desk agent", super::PROMPT);
-    let started = McpPlace::Command {
+    let started = McpTransport::Command {
         command: vec![order_desk().to_string_lossy().into_owned()],
         folder: std::env::current_dir().unwrap(),
         environment: std::env::vars_os().collect(),
     };
-    let reached = McpPlace::Url {
+    let reached = McpTransport::Url {
         url: far.url.clone(),
         bearer: Some("the-token-of-far".to_owned()),
     };

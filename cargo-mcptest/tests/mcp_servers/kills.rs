@@ -89,7 +89,7 @@ fn kills_at_random_moments_lose_no_finished_run_and_leave_no_half_file() {
         &format!("], env: {{ {MARK}: {mark} }} }}\n  far:"),
     );
     assert!(marked.contains(&mark), "{marked}");
-    let folder = Folder::new().with("suites/desk.yml", marked);
+    let folder = Folder::new().with_file("suites/desk.yml", marked);
     let one = json!([
         asks("desk__find_order", &json!({ "order_id": "A-1001" })),
         says("There.")

@@ -87,7 +87,7 @@ fn no_planted_secret_is_on_disk() {
                 far.url
             ),
         );
-    let folder = Folder::new().with("suites/desk.yml", with);
+    let folder = Folder::new().with_file("suites/desk.yml", with);
     let mut notes = Vec::new();
     let mut planted: Vec<String> = (0..=5).chain(8..=12).map(secret).collect();
     planted.extend([key.clone(), bearer.clone(), super::KEY.to_owned()]);

@@ -10,7 +10,7 @@ use super::{asks, calls, mcptest, provider, record, recorded, says, suite};
 #[test]
 fn calls_at_two_servers_and_of_a_sub_agent_are_recorded_with_their_flags() {
     let far = HttpServer::desk(None);
-    let folder = Folder::new().with("suites/desk.yml", suite(&far, "", ""));
+    let folder = Folder::new().with_file("suites/desk.yml", suite(&far, "", ""));
     let found = json!({ "order_id": "A-1002" });
     let model = provider(
         &[json!([
@@ -69,7 +69,7 @@ fn a_server_that_ends_in_the_middle_leaves_no_run_and_says_why() {
     let far = HttpServer::desk(None);
     let misbehaving =
         suite(&far, "", "").replace("] }\n  far:", ", --misbehave, exit-on-call] }\n  far:");
-    let folder = Folder::new().with("suites/desk.yml", misbehaving);
+    let folder = Folder::new().with_file("suites/desk.yml", misbehaving);
     let model = provider(
         &[json!([
             asks("desk__find_order", &json!({ "order_id": "A-1001" })),
@@ -106,7 +106,7 @@ fn a_server_that_ends_in_the_middle_leaves_no_run_and_says_why() {
 fn two_servers_of_one_variable_do_not_load() {
     let far = HttpServer::desk(None);
     let shared = suite(&far, "", "").replace("  far: {", "  desk-2: { command: [x] }\n  desk_2: {");
-    let folder = Folder::new().with(
+    let folder = Folder::new().with_file(
         "suites/desk.yml",
         shared.replace("servers: [desk, far]", "servers: [desk-2, desk_2]"),
     );
@@ -136,7 +136,7 @@ fn runs_of_several_agents_at_once_have_servers_of_their_own() {
     let agents: String = (0..3)
         .map(|number| agent.replace("Desk agent", &format!("Desk agent {number}")))
         .collect();
-    let folder = Folder::new().with("suites/desk.yml", format!("{head}agents:\n{agents}"));
+    let folder = Folder::new().with_file("suites/desk.yml", format!("{head}agents:\n{agents}"));
     // Each run cancels the order, which works once at each desk.
     let one = json!([
         asks("desk__cancel_order", &json!({ "order_id": "A-1001" })),

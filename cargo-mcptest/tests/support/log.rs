@@ -21,10 +21,10 @@ pub(crate) fn log() -> Folder {
         ] })
     };
     Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             "[package]\nname = \"desk\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
         )
-        .with("src/lib.rs", "")
-        .with("logs/orders.jsonl", format!("{}\n{}\n", run(1), run(2)))
+        .with_file("src/lib.rs", "")
+        .with_file("logs/orders.jsonl", format!("{}\n{}\n", run(1), run(2)))
 }

@@ -67,13 +67,13 @@ pub(crate) fn run_of(calls: &[(&str, Value)]) -> Value {
 /// A crate whose agent tests are judged without being built: two runs, which `second` may change.
 pub(crate) fn shop(second: &[(&str, Value)]) -> Folder {
     Folder::new()
-        .with(
+        .with_file(
             "Cargo.toml",
             "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
              [package.metadata.mcptest]\nroots = [\"suites\"]\n\n[workspace]\n",
         )
-        .with("src/lib.rs", "")
-        .with("suites/refunds.yml", SUITE)
+        .with_file("src/lib.rs", "")
+        .with_file("suites/refunds.yml", SUITE)
         .with_run(
             "suites/cassettes/Refund_agent__gpt-5/run-1.json",
             &run_of(&[("refund", json!({ "order": 7 }))]),

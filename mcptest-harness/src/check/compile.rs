@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use mcptest_suite::matcher::{Asks, Join, Matcher, MatcherVerdict, Prepare, Ready, Stage};
 use mcptest_suite::model::{Assertion, JsonSchema, Target};
-use mcptest_suite::read::{asks_only, holds_for};
+use mcptest_suite::read::{always_true, asks_only};
 use mcptest_suite::{Diagnostic, Span, Spanned};
 use regex::Regex;
 use serde_json::Value;
@@ -93,16 +93,18 @@ pub(crate) struct Compiler {
 impl Compiler {
     /// The assertions of an agent that compile; problems of the others are noted. What a model
     /// alone decides is left out.
-    pub(crate) fn checks(&mut self, assertions: &[Assertion]) -> Vec<Check> {
+    pub(crate) fn compile_checks(&mut self, assertions: &[Assertion]) -> Vec<Check> {
         assertions
             .iter()
-            .filter_map(|assertion| self.check(assertion, assertion.target.text == "truncated"))
+            .filter_map(|assertion| {
+                self.compile_check(assertion, assertion.target.text == "truncated")
+            })
             .collect()
     }
 
     /// The assertions of a gate that compile; problems of the others are noted. `declared` is what is known of the
     /// target that a path begins with.
-    pub(crate) fn gate_checks<'t>(
+    pub(crate) fn compile_gate_checks<'t>(
         &mut self,
         assertions: &[Assertion],
         declared: impl Fn(&str) -> Option<&'t Measure>,
@@ -110,20 +112,20 @@ impl Compiler {
         let checks = assertions.iter().filter_map(|assertion| {
             let declared = declared(&assertion.target.text);
             let flag = declared.is_some_and(|target| target.unit == Unit::Flag);
-            let mut check = self.check(assertion, flag)?;
+            let mut check = self.compile_check(assertion, flag)?;
             check.may_be_absent = declared.is_some_and(|target| !target.always);
             Some(check)
         });
         checks.collect()
     }
 
-    fn check(&mut self, assertion: &Assertion, flag: bool) -> Option<Check> {
+    fn compile_check(&mut self, assertion: &Assertion, flag: bool) -> Option<Check> {
         let matcher = assertion.matcher.without_models()?;
-        self.no_refuted_snapshot(&matcher);
+        self.refuse_negated_snapshot(&matcher);
         let compiler = self;
         Some(Check {
             target: assertion.target.clone(),
-            matcher: matcher.prepare(&mut Preparing { compiler, flag })?,
+            matcher: matcher.prepare(&mut MatcherCompiler { compiler, flag })?,
             message: assertion.message.clone(),
             name: assertion.name.clone(),
             flag,
@@ -133,17 +135,17 @@ impl Compiler {
 
     /// A snapshot is accepted, not refuted: below a matcher that may want it not to hold it would
     /// pass without ever having been seen.
-    fn no_refuted_snapshot(&mut self, matcher: &Matcher) {
+    fn refuse_negated_snapshot(&mut self, matcher: &Matcher) {
         let asks = matcher.asks();
         if asks.facts().join.is_some_and(|join| join != Join::All) {
-            self.no_snapshot_below(matcher.name(), asks.inner());
+            self.refuse_snapshot_below(matcher.name(), asks.inner());
         }
         for inner in asks.inner() {
-            self.no_refuted_snapshot(inner);
+            self.refuse_negated_snapshot(inner);
         }
     }
 
-    fn no_snapshot_below(&mut self, name: &str, matchers: &[Matcher]) {
+    fn refuse_snapshot_below(&mut self, name: &str, matchers: &[Matcher]) {
         for matcher in matchers {
             let asks = matcher.asks();
             if let Asks::Snapshot(_) = asks {
@@ -155,17 +157,19 @@ impl Compiler {
                     .help("move the snapshot into its own assertion"),
                 );
             }
-            self.no_snapshot_below(name, asks.inner());
+            self.refuse_snapshot_below(name, asks.inner());
         }
     }
 
     /// Regular expressions; those that do not compile are noted as problems.
-    pub(crate) fn regexes(&mut self, patterns: &[Spanned<String>]) -> Vec<Regex> {
-        let compiled = patterns.iter().filter_map(|pattern| self.regex(pattern));
+    pub(crate) fn compile_patterns(&mut self, patterns: &[Spanned<String>]) -> Vec<Regex> {
+        let compiled = patterns
+            .iter()
+            .filter_map(|pattern| self.compile_pattern(pattern));
         compiled.collect()
     }
 
-    fn regex(&mut self, pattern: &Spanned<String>) -> Option<Regex> {
+    fn compile_pattern(&mut self, pattern: &Spanned<String>) -> Option<Regex> {
         match Regex::new(&pattern.value) {
             Ok(regex) => Some(regex),
             Err(error) => {
@@ -186,15 +190,15 @@ impl Compiler {
     }
 
     /// Notes a pattern that every text matches; `key` is where it stands.
-    fn decides(&mut self, key: &str, pattern: &str, span: Span) {
+    fn refuse_match_all(&mut self, key: &str, pattern: &str, span: Span) {
         if matches_every_text(pattern) {
             let demand = format!("{key}: {pattern:?}");
-            self.problems.push(holds_for(&demand, "every text", span));
+            self.problems.push(always_true(&demand, "every text", span));
         }
     }
 
     /// A schema's shared validator; noted as a problem when it cannot compile.
-    pub(crate) fn schema(&mut self, schema: &JsonSchema) -> Option<Arc<Schema>> {
+    pub(crate) fn compile_schema(&mut self, schema: &JsonSchema) -> Option<Arc<Schema>> {
         let key = canonical_json(&schema.value);
         // Patterns, and what names or refers to a part of a schema.
         let only_compiling_tells = key.contains("\"pattern") || key.contains("\"$");
@@ -216,20 +220,20 @@ impl Compiler {
                 .text()
                 .filter(|_| asks_only(&schema.node, "pattern"))
         {
-            self.decides("pattern", text, pattern.span);
+            self.refuse_match_all("pattern", text, pattern.span);
         }
         Some(shared)
     }
 }
 
 /// Makes the matcher of one assertion ready.
-struct Preparing<'c> {
+struct MatcherCompiler<'c> {
     compiler: &'c mut Compiler,
     /// The target reads 0 or 1.
     flag: bool,
 }
 
-impl Prepare<Compiled> for Preparing<'_> {
+impl Prepare<Compiled> for MatcherCompiler<'_> {
     fn value(&self, value: &Value) -> Value {
         if self.flag {
             as_number(value)
@@ -239,18 +243,19 @@ impl Prepare<Compiled> for Preparing<'_> {
     }
 
     fn pattern(&mut self, key: &str, pattern: &Spanned<String>) -> Option<Regex> {
-        let regex = self.compiler.regex(pattern)?;
-        self.compiler.decides(key, &pattern.value, pattern.span);
+        let regex = self.compiler.compile_pattern(pattern)?;
+        self.compiler
+            .refuse_match_all(key, &pattern.value, pattern.span);
         Some(regex)
     }
 
     fn schema_of_found(&mut self, schema: &JsonSchema) -> Option<CompiledSchema> {
-        let (schema, flag) = (self.compiler.schema(schema)?, self.flag);
+        let (schema, flag) = (self.compiler.compile_schema(schema)?, self.flag);
         Some(CompiledSchema { schema, flag })
     }
 
     fn schema_of_part(&mut self, schema: &JsonSchema) -> Option<CompiledSchema> {
-        let (schema, flag) = (self.compiler.schema(schema)?, false);
+        let (schema, flag) = (self.compiler.compile_schema(schema)?, false);
         Some(CompiledSchema { schema, flag })
     }
 }

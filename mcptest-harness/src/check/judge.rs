@@ -45,7 +45,7 @@ impl Check {
     pub(crate) fn judge<'v>(&self, root: &'v Value, snapshot: &Snapshots<'_>) -> CheckOutcome<'v> {
         let value = match resolve(&self.target, root) {
             Ok(value) => value,
-            Err(_) if self.may_be_absent && self.matcher.names(&Value::Null) => {
+            Err(_) if self.may_be_absent && self.matcher.requires_value(&Value::Null) => {
                 return CheckOutcome::Holds;
             }
             Err(unresolved) => {
@@ -69,7 +69,7 @@ impl Check {
             self.matcher.judge(&value, &named)
         };
         match verdict {
-            MatcherVerdict::Holds if self.is_of_none(&value) => CheckOutcome::HoldsOfNone,
+            MatcherVerdict::Holds if self.is_vacuous(&value) => CheckOutcome::HoldsOfNone,
             MatcherVerdict::Holds => CheckOutcome::Holds,
             MatcherVerdict::Undecided(name) => CheckOutcome::Undecided(name),
             verdict => CheckOutcome::Fails(Mismatch {
@@ -112,7 +112,7 @@ impl Check {
 
     /// Whether it holds of a value of which it does not, once all texts are written in one of these forms.
     pub(crate) fn holds_in(&self, value: &Value, forms: &[TextForm]) -> bool {
-        self.matcher.compares_letters()
+        self.matcher.depends_on_normalization()
             && forms.iter().any(|form| {
                 let other = normalised(value, *form);
                 // A matcher of letters has no snapshot.
@@ -122,10 +122,10 @@ impl Check {
     }
 
     /// Whether the target led to each item of lists, there is none, and that is not what is asked.
-    fn is_of_none(&self, value: &Value) -> bool {
+    fn is_vacuous(&self, value: &Value) -> bool {
         self.target.segments.contains(&Segment::Every)
             && has_no_item(value)
-            && !self.matcher.names(value)
+            && !self.matcher.requires_value(value)
             && !self.matcher.has_snapshot()
     }
 }

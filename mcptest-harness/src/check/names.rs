@@ -9,20 +9,27 @@ use super::compile::Compiled;
 impl Check {
     /// What to know where the verdict on a list of names rests on a part of a name: `contains` looks
     /// for parts.
-    pub(crate) fn part_of_a_name(&self, value: &Value) -> Option<String> {
+    pub(crate) fn partial_name_note(&self, value: &Value) -> Option<String> {
         let target = &self.target.text;
         let of_names = target.ends_with("tool_names") || target.ends_with("[*].name");
-        of_names.then(|| part_in(&self.matcher, value)).flatten()
+        of_names
+            .then(|| find_partial_name(&self.matcher, value))
+            .flatten()
     }
 }
 
-fn part_in(matcher: &Matcher<Compiled>, value: &Value) -> Option<String> {
+fn find_partial_name(matcher: &Matcher<Compiled>, value: &Value) -> Option<String> {
     let facts = matcher.asks().facts();
-    let below = || facts.below.iter().find_map(|inner| part_in(inner, value));
-    part_of(&facts.parts(), value).or_else(below)
+    let below = || {
+        facts
+            .below
+            .iter()
+            .find_map(|inner| find_partial_name(inner, value))
+    };
+    partial_name(&facts.parts(), value).or_else(below)
 }
 
-fn part_of(wanted: &[&str], value: &Value) -> Option<String> {
+fn partial_name(wanted: &[&str], value: &Value) -> Option<String> {
     let names = || {
         value
             .as_array()

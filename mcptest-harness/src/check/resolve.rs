@@ -100,18 +100,18 @@ fn walk<'v>(target: &Target, step: usize, value: &'v Value) -> Result<Reached<'v
     let nowhere = || {
         Err(Missing {
             step,
-            unresolved: missing(target, step, value),
+            unresolved: unresolved(target, step, value),
         })
     };
     let Some(segment) = target.segments.get(step) else {
         return Ok(reached(Cow::Borrowed(value)));
     };
     match (segment, value) {
-        (Segment::Every, Value::Array(items)) => every(target, step, items),
+        (Segment::Every, Value::Array(items)) => resolve_each(target, step, items),
         (Segment::Index(index), Value::Array(items)) => {
             let item = match result_of_call(target, step, *index, items) {
                 Some(result) => result,
-                None => place(*index, items.len()).and_then(|place| items.get(place)),
+                None => resolve_index(*index, items.len()).and_then(|place| items.get(place)),
             };
             match item {
                 Some(item) => walk(target, step + 1, item),
@@ -176,7 +176,7 @@ fn is_agent_step(target: &Target, step: usize) -> bool {
 }
 
 /// The place of an index in a list of so many.
-fn place(index: i64, of: usize) -> Option<usize> {
+fn resolve_index(index: i64, of: usize) -> Option<usize> {
     usize::try_from(index).ok().or_else(|| {
         let back = usize::try_from(index.unsigned_abs()).ok()?;
         of.checked_sub(back)
@@ -200,7 +200,7 @@ fn result_of_call<'v>(
     answered.dedup();
     let call = match usize::try_from(index) {
         Ok(call) => Some(call),
-        Err(_) => place(index, answered.len()).map(|place| answered[place]),
+        Err(_) => resolve_index(index, answered.len()).map(|place| answered[place]),
     };
     let of_call = || {
         let pairs = items.iter().zip(&calls).rev();
@@ -214,7 +214,11 @@ fn result_of_call<'v>(
 
 /// What the rest of the path finds in each element. A step that some element has and that leads
 /// nowhere in all of them is missing; lists without elements say nothing of the steps behind them.
-fn every<'v>(target: &Target, step: usize, items: &'v [Value]) -> Result<Reached<'v>, Missing> {
+fn resolve_each<'v>(
+    target: &Target,
+    step: usize,
+    items: &'v [Value],
+) -> Result<Reached<'v>, Missing> {
     let mut values = Vec::with_capacity(items.len());
     let mut steps = step;
     let mut deepest: Option<Missing> = None;
@@ -252,7 +256,7 @@ fn length(value: &Value) -> Option<usize> {
     }
 }
 
-fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
+fn unresolved(target: &Target, step: usize, value: &Value) -> Unresolved {
     let segment = &target.segments[step];
     let mut keys: Vec<&str> = match value {
         Value::Object(map) => map.keys().map(String::as_str).collect(),
@@ -270,10 +274,10 @@ fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
     keys.dedup();
     let present = match value {
         Value::Object(_) if keys.is_empty() => "it is an empty object".to_owned(),
-        Value::Object(_) => format!("it has {}", listed(&keys)),
+        Value::Object(_) => format!("it has {}", list_keys(&keys)),
         Value::Array(items) => match (items.len(), segment) {
             (0, _) => "it is an empty list".to_owned(),
-            (_, Segment::Key(_)) if !keys.is_empty() => format!("it has {}", listed(&keys)),
+            (_, Segment::Key(_)) if !keys.is_empty() => format!("it has {}", list_keys(&keys)),
             (_, Segment::Index(index)) if result_of_call(target, step, *index, items).is_some() => {
                 let calls = items.iter().filter_map(|item| item["call_index"].as_u64());
                 let calls: BTreeSet<String> = calls.map(|call| format!("[{call}]")).collect();
@@ -310,7 +314,7 @@ fn missing(target: &Target, step: usize, value: &Value) -> Unresolved {
 }
 
 /// The keys, at most a dozen.
-fn listed(keys: &[&str]) -> String {
+fn list_keys(keys: &[&str]) -> String {
     const SHOWN: usize = 12;
     let shown = keys
         .iter()

@@ -115,7 +115,7 @@ fn build(schema: &Value) -> Result<Validator, MalformedSchema> {
             .with_pattern_options(PatternOptions::regex())
     };
     // What is wrong is told in the words of the newer draft.
-    let as_seven = draft::is_alike_in_seven(schema)
+    let as_seven = draft::is_alike_in_draft7(schema)
         .then(|| options().with_draft(Draft::Draft7).build(schema).ok());
     as_seven
         .flatten()

@@ -22,7 +22,7 @@ fn check(target: &str, matcher: &str) -> Check {
     );
     let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
     let mut compiler = Compiler::default();
-    let mut checks = compiler.checks(&suite.agents[0].expect);
+    let mut checks = compiler.compile_checks(&suite.agents[0].expect);
     assert!(compiler.problems.is_empty(), "{:?}", compiler.problems);
     checks.pop().unwrap()
 }
@@ -177,7 +177,7 @@ fn a_bad_pattern_is_a_problem_at_its_place() {
     let source = Source::new("a.yml", "a.yml", text);
     let suite = Suite::parse(source.clone()).unwrap();
     let mut compiler = Compiler::default();
-    assert!(compiler.checks(&suite.agents[0].expect).is_empty());
+    assert!(compiler.compile_checks(&suite.agents[0].expect).is_empty());
     let places: Vec<&str> = compiler
         .problems
         .iter()

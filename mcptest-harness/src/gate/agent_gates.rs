@@ -9,15 +9,17 @@ use mcptest_suite::{Diagnostic, Entry, LoadError, Source, Span, Spanned};
 use regex::Regex;
 
 use super::block::Block;
-use super::each_run::RunByRun;
+use super::each_run::EachRunCriterion;
 use super::energy::{self, Energy};
-use super::known_tools::{NamedTools, UnknownTools, errors_unknown};
-use super::missing_data::{calls_in_text, no_results};
-use super::own_code_notes::{attempts, judges_arguments, may_act_in_text, other_arguments};
+use super::known_tools::{NamedTools, UnknownTools, note_unknown_errors};
+use super::missing_data::{note_calls_in_text, note_no_results};
+use super::own_code_notes::{
+    judges_arguments, note_attempts, note_other_arguments, note_text_agents,
+};
 use super::recovery::Recovery;
 use super::reliability::Reliability;
 use super::sub_agent::SubAgent;
-use super::table::{GateEntry, entry};
+use super::table::{GateEntry, find_entry};
 use super::targets;
 use super::trajectory::Plan;
 use super::{Breach, Criterion, Input, Judgement, RunVerdict};
@@ -25,12 +27,12 @@ use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
 use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions, PlaybackOptions};
 use crate::render::Evidence;
-use crate::text::looking_alike;
+use crate::text::lookalike_pairs;
 use crate::trace::Run;
 
 /// A gate of an agent, ready to judge.
 #[derive(Debug)]
-pub(crate) struct ReadGate {
+pub(crate) struct CompiledGate {
     pub(crate) kind: GateKind,
     /// Where its key stands.
     pub(crate) span: Span,
@@ -44,7 +46,7 @@ pub(crate) struct ReadGate {
     pub(super) gate: Box<dyn Criterion>,
 }
 
-impl ReadGate {
+impl CompiledGate {
     /// The gate `playback` with its default, of an agent whose suite does not ask for it.
     pub(crate) fn playback(span: Span) -> Self {
         Self {
@@ -53,7 +55,7 @@ impl ReadGate {
             expect: Vec::new(),
             agent: None,
             tools: NamedTools::default(),
-            gate: Box::new(RunByRun {
+            gate: Box::new(EachRunCriterion {
                 gate: PlaybackOptions::suite_default(),
                 limits: Vec::new(),
             }),
@@ -70,16 +72,18 @@ impl ReadGate {
             let options = gate.gate.options().downcast_ref::<PlaybackOptions>();
             let run = options.and_then(|options| {
                 let at = (gate.kind, gate.span);
-                UnknownTools::that_run(at, options, input.runs, input.known_tools())
+                UnknownTools::find_for_playback(at, options, input.runs, input.known_tools())
             });
             unknown.extend(run.map(|tools| tools.finding()));
             if let Some(agent) = &gate.agent {
-                unknown.extend(agent.missing(gate.kind, input.recorded));
+                unknown.extend(agent.missing_finding(gate.kind, input.recorded));
                 judgement.notes.extend(agent.note(input.runs));
             }
-            rests_on_errors |= entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
+            rests_on_errors |= find_entry(gate.kind).is_some_and(|entry| entry.rests_on_errors);
             if gate.gate.needs_results() {
-                judgement.notes.extend(no_results(gate.kind, input.runs));
+                judgement
+                    .notes
+                    .extend(note_no_results(gate.kind, input.runs));
             }
         }
         let verdicts = judgement.run_verdicts.iter_mut().zip(input.runs);
@@ -89,16 +93,16 @@ impl ReadGate {
             *verdict = RunVerdict::NothingJudged;
         }
         if rests_on_errors {
-            judgement.notes.extend(errors_unknown(input.runs));
+            judgement.notes.extend(note_unknown_errors(input.runs));
         }
-        if self.asks_of_calls(input.gates) {
-            judgement.notes.extend(calls_in_text(input.runs));
-            judgement.notes.extend(may_act_in_text(input.runs));
-            judgement.notes.extend(attempts(input.runs));
+        if self.judges_calls(input.gates) {
+            judgement.notes.extend(note_calls_in_text(input.runs));
+            judgement.notes.extend(note_text_agents(input.runs));
+            judgement.notes.extend(note_attempts(input.runs));
         }
         let mut kinds = self.with_counted(input.gates).map(|gate| gate.kind);
         if kinds.any(judges_arguments) {
-            judgement.notes.extend(other_arguments(input.runs));
+            judgement.notes.extend(note_other_arguments(input.runs));
         }
         if !unknown.is_empty() {
             judgement.run_verdicts.fill(RunVerdict::Fails);
@@ -107,7 +111,11 @@ impl ReadGate {
         }
         if let Some(failure) = &mut judgement.failure {
             let gates = self.with_counted(input.gates);
-            failure.add_name_notes(gates.flat_map(|gate| gate.alike_tools(input)).collect());
+            failure.add_name_notes(
+                gates
+                    .flat_map(|gate| gate.look_alike_tools(input))
+                    .collect(),
+            );
         }
         judgement
     }
@@ -132,7 +140,7 @@ impl ReadGate {
     /// Whether it names a sub-agent that a run has no call of, so that nothing of the run is judged.
     pub(crate) fn is_idle(&self, run: &Run) -> bool {
         let agent = self.agent.as_ref();
-        agent.is_some_and(|agent| !agent.called_in(run))
+        agent.is_some_and(|agent| !agent.is_called_in(run))
     }
 
     /// What its numbers were made of, also where it holds.
@@ -161,11 +169,11 @@ impl ReadGate {
     }
 
     /// Whether it, or a gate that it counts, judges what the agent called.
-    fn asks_of_calls(&self, all: &AgentGates) -> bool {
+    fn judges_calls(&self, all: &AgentGates) -> bool {
         let mut kinds = self.with_counted(all).map(|gate| gate.kind);
         kinds.any(|kind| {
             let of_table =
-                entry(kind).is_some_and(|entry| entry.judges_calls || entry.rests_on_errors);
+                find_entry(kind).is_some_and(|entry| entry.judges_calls || entry.rests_on_errors);
             of_table || kind == GateKind::Stability
         })
     }
@@ -180,12 +188,12 @@ impl ReadGate {
     }
 
     /// What to say of each tool that it names, if it looks like a tool of the recordings that has another name.
-    fn alike_tools(&self, input: &Input<'_>) -> Vec<(String, String)> {
+    fn look_alike_tools(&self, input: &Input<'_>) -> Vec<(String, String)> {
         if self.tools.is_empty() {
             return Vec::new();
         }
         let named: Vec<&str> = self.tools.texts().collect();
-        let pairs = looking_alike(named, input.known_tools().names());
+        let pairs = lookalike_pairs(named, input.known_tools().names());
         let kind = self.kind.name();
         let told = pairs.into_iter().map(|(named, known)| {
             let line = format!("`{kind}` names `{named}`, and the recordings have `{known}`");
@@ -207,14 +215,14 @@ impl ReadGate {
 pub(crate) struct AgentGates {
     /// What must hold of every run.
     pub(crate) expect: Vec<Check>,
-    pub(crate) gates: Vec<ReadGate>,
+    pub(crate) gates: Vec<CompiledGate>,
     /// The faults that it injects.
     faults: Vec<Fault>,
 }
 
 impl AgentGates {
     /// The gate of a kind, if the agent has it.
-    pub(crate) fn get(&self, kind: GateKind) -> Option<&ReadGate> {
+    pub(crate) fn get(&self, kind: GateKind) -> Option<&CompiledGate> {
         self.gates.iter().find(|gate| gate.kind == kind)
     }
 
@@ -237,7 +245,7 @@ impl AgentGates {
     }
 
     /// What its `energy`, or the default one, makes of a run; nothing where it cannot be computed.
-    pub(crate) fn energy_of(&self, input: &Input<'_>, run: &Run) -> Option<Analysis> {
+    pub(crate) fn energy_analysis(&self, input: &Input<'_>, run: &Run) -> Option<Analysis> {
         let usual = Energy::default();
         let energy = self.options::<Energy>().unwrap_or(&usual);
         energy::analysis(energy, input, run).ok()
@@ -293,9 +301,9 @@ impl GateReader for GateReading {
     ) {
         let gates = gates
             .iter()
-            .filter_map(|(kind, node)| gate(*kind, node, agent, &mut self.compiler, problems));
+            .filter_map(|(kind, node)| read_gate(*kind, node, agent, &mut self.compiler, problems));
         let gates = gates.collect();
-        let expect = self.compiler.checks(agent.expect);
+        let expect = self.compiler.compile_checks(agent.expect);
         for problem in self.compiler.problems.drain(..) {
             problems.push(problem);
         }
@@ -314,7 +322,7 @@ impl GateReading {
         source: &Source,
         redact: &[Spanned<String>],
     ) -> Result<(Vec<AgentGates>, Vec<Regex>), LoadError> {
-        let redact = self.compiler.regexes(redact);
+        let redact = self.compiler.compile_patterns(redact);
         if self.compiler.problems.is_empty() {
             Ok((self.agents, redact))
         } else {
@@ -353,22 +361,22 @@ pub fn parse_suite(source: Source) -> Result<Suite, LoadError> {
     Ok(suite)
 }
 
-fn gate(
+fn read_gate(
     kind: GateKind,
     node: &Entry,
     agent: &DeclaredAgent<'_>,
     compiler: &mut Compiler,
     problems: &mut Problems,
-) -> Option<ReadGate> {
+) -> Option<CompiledGate> {
     let span = node.key_span;
-    let Some(entry) = entry(kind) else {
+    let Some(entry) = find_entry(kind) else {
         let message = format!("this version does not know the gate {}", kind.quoted());
         problems.push(Diagnostic::at(span, message).help("use crates of one version"));
         return None;
     };
     let is_list = node.value.items().is_some();
     let listed = entry.list.filter(|_| is_list);
-    let listed = listed.map(|key| node.value.under(key));
+    let listed = listed.map(|key| node.value.wrapped_in(key));
     let node = listed.as_ref().unwrap_or(&node.value);
     if node.entries().is_none() {
         let or_list = entry.list.map_or("", |_| " or a list");
@@ -389,13 +397,13 @@ fn gate(
     let before = block.problems.noted();
     let agent = SubAgent::read(kind, &mut block);
     let gate = (entry.read)(&mut block);
-    let expect = expect(kind, entry, &mut block);
+    let expect = read_expect(kind, entry, &mut block);
     if let Some(gate) = gate.as_ref().filter(|_| block.problems.noted() == before) {
-        refuse_unasked(&**gate, &expect, &mut block);
+        refuse_constant_targets(&**gate, &expect, &mut block);
     }
     let tools = std::mem::take(&mut block.tools);
     block.finish();
-    Some(ReadGate {
+    Some(CompiledGate {
         kind,
         span,
         expect,
@@ -406,8 +414,8 @@ fn gate(
 }
 
 /// An assertion on a target of which the options ask nothing would hold for every agent.
-fn refuse_unasked(gate: &dyn Criterion, expect: &[Check], block: &mut Block<'_, '_>) {
-    for (name, key) in gate.unasked() {
+fn refuse_constant_targets(gate: &dyn Criterion, expect: &[Check], block: &mut Block<'_, '_>) {
+    for (name, key) in gate.constant_targets() {
         let asked = expect.iter().filter(|check| check.target.text == name);
         for target in asked.map(|check| &check.target) {
             let message = format!("`{name}` is the same for every agent: `{key}` has no entry");
@@ -419,7 +427,7 @@ fn refuse_unasked(gate: &dyn Criterion, expect: &[Check], block: &mut Block<'_, 
 }
 
 /// What must hold of the gate's targets.
-fn expect(kind: GateKind, entry: &GateEntry, block: &mut Block<'_, '_>) -> Vec<Check> {
+fn read_expect(kind: GateKind, entry: &GateEntry, block: &mut Block<'_, '_>) -> Vec<Check> {
     let known = entry.targets;
     if known.is_empty() {
         return Vec::new();
@@ -428,10 +436,10 @@ fn expect(kind: GateKind, entry: &GateEntry, block: &mut Block<'_, '_>) -> Vec<C
         return Vec::new();
     };
     let before = block.problems.noted();
-    let expect = targets::expect(kind, known, node, block.problems);
+    let expect = targets::read_expect(kind, known, node, block.problems);
     if block.problems.noted() > before {
         return Vec::new();
     }
-    let declared = |path: &str| targets::declared(known, path);
-    block.compiler.gate_checks(&expect, declared)
+    let declared = |path: &str| targets::find_declared(known, path);
+    block.compiler.compile_gate_checks(&expect, declared)
 }

@@ -3,16 +3,17 @@
 use std::any::Any;
 
 use super::{
-    AllRuns, Breach, Criterion, Input, Judgement, Scores, causes, defaults, expected, findings,
+    AllRuns, Breach, Criterion, Input, Judgement, Scores, causes, defaults, findings,
+    metric_breaches,
 };
 use crate::eval::Metrics;
 use crate::render::{Evidence, Failure};
 
 /// Judges by a gate that folds all runs together.
 #[derive(Debug)]
-pub(super) struct Together<G>(pub(super) G);
+pub(super) struct AllRunsCriterion<G>(pub(super) G);
 
-impl<G: AllRuns> Criterion for Together<G> {
+impl<G: AllRuns> Criterion for AllRunsCriterion<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let fails = |breaches: Vec<Breach>, evidence: Vec<Evidence>| Failure {
             findings: findings(&input.about(), breaches),
@@ -25,7 +26,7 @@ impl<G: AllRuns> Criterion for Together<G> {
         let metrics = report.metrics();
         let thresholds = self.0.defaults(&report);
         let mut breaches = self.0.breaches(&report);
-        breaches.extend(expected(input, &metrics, &thresholds));
+        breaches.extend(metric_breaches(input, &metrics, &thresholds));
         let broken = causes(&breaches);
         let failure =
             (!breaches.is_empty()).then(|| fails(breaches, self.0.explain(input, &report)));

@@ -56,7 +56,7 @@ impl Criterion for Answers {
                 };
                 let problem = Diagnostic::new(format!(
                     "no recorded run used this answer of `{tool}`: {}",
-                    described(&entry.value)
+                    describe_entry(&entry.value)
                 ));
                 Finding::new(problem.label(entry.span, "never given").note(found).help(
                     "correct its `tool` and `when`, or remove it; then record the runs again",
@@ -90,7 +90,7 @@ fn nearest_call(entry: &OwnAnswer, runs: &[Run]) -> Option<Value> {
 }
 
 /// An entry in short.
-fn described(entry: &OwnAnswer) -> String {
+fn describe_entry(entry: &OwnAnswer) -> String {
     let what = match &entry.reply {
         OwnReply::Result(value) => format!("result {}", short_json(value)),
         OwnReply::Error { kind, .. } => format!("error `{kind}`"),

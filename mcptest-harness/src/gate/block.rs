@@ -63,12 +63,12 @@ impl<'n, 'r> Block<'n, 'r> {
         self.fields.required(name, self.problems)
     }
 
-    pub(super) fn stands(&self, name: &str) -> bool {
+    pub(super) fn has_name(&self, name: &str) -> bool {
         self.fields.has(name)
     }
 
     /// Where the block's `expect:` asks of a target.
-    pub(super) fn expects(&mut self, target: &str) -> Option<Span> {
+    pub(super) fn find_expected_target(&mut self, target: &str) -> Option<Span> {
         let asked = self.get("expect").and_then(Node::items).unwrap_or_default();
         let mut asked = asked.iter().filter_map(|assertion| assertion.get("target"));
         let asked = asked.find(|asked| {
@@ -86,7 +86,7 @@ impl<'n, 'r> Block<'n, 'r> {
     }
 
     /// Where the first of its keys stands.
-    pub(super) fn first(&self) -> Span {
+    pub(super) fn first_key_span(&self) -> Span {
         self.fields.span
     }
 
@@ -111,7 +111,7 @@ impl<'n, 'r> Block<'n, 'r> {
 }
 
 /// A number as it is written, where a node is one.
-pub(super) fn written(node: &Node) -> Option<&str> {
+pub(super) fn number_text(node: &Node) -> Option<&str> {
     match &node.value {
         NodeValue::Number(_, written) => Some(written),
         _ => None,

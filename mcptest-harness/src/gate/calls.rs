@@ -34,35 +34,35 @@ const MAX_USD: Key<CallLimits> = Key::number("max_usd", Range::Above0, |limits: 
 .says(
     "The most US dollars that a run may cost. The suite must have `prices` for the models, and the recording must have the tokens of each model call.",
 )
-.limits(MONEY)
-.without("no known cost, so nothing was judged");
+.limits_target(MONEY)
+.missing_as("no known cost, so nothing was judged");
 
 impl Keyed for CallLimits {
     const KEYS: &'static [Key<Self>] = &[
         Key::count("max", 0, |limits: &mut Self| &mut limits.max)
             .says("The most tool calls of a run.")
-            .limits("calls.count"),
+            .limits_target("calls.count"),
         Key::count("max_errors", 0, |limits: &mut Self| &mut limits.max_errors)
             .says(
                 "The most tool calls of a run that end in an error. The recording must mark errors and must have a result of each call.",
             )
-            .limits("calls.errors")
-            .without("calls whose recording does not say if they ended in an error, so nothing was judged"),
+            .limits_target("calls.errors")
+            .missing_as("calls whose recording does not say if they ended in an error, so nothing was judged"),
         Key::count("max_steps", 1, |limits: &mut Self| &mut limits.max_steps)
             .says("The most model calls of a run. The recording must have the model calls.")
-            .limits("calls.steps"),
+            .limits_target("calls.steps"),
         Key::count("max_tokens", 1, |limits: &mut Self| &mut limits.max_tokens)
             .says("The most tokens of a run. The recording must have the tokens.")
-            .limits("calls.tokens"),
+            .limits_target("calls.tokens"),
         Key::count("max_ms", 1, |limits: &mut Self| &mut limits.max_ms)
             .says("The most milliseconds that a run may take. The recording must have the time of the run.")
-            .limits("calls.ms"),
+            .limits_target("calls.ms"),
         Key::count("max_call_ms", 1, |limits: &mut Self| {
             &mut limits.max_call_ms
         })
         .says("The most milliseconds that one tool call may take. The recording must have the time of each tool call.")
-        .limits("calls.slowest_ms")
-        .without("calls whose time was not recorded, so nothing was judged"),
+        .limits_target("calls.slowest_ms")
+        .missing_as("calls whose time was not recorded, so nothing was judged"),
         MAX_USD,
     ];
 
@@ -71,7 +71,7 @@ impl Keyed for CallLimits {
     }
 
     fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
-        let limits_nothing = block.says_nothing::<Self>();
+        let limits_nothing = block.has_no_key::<Self>();
         if limits_nothing {
             let message = "`calls` limits nothing";
             let help = "add e.g. `max: 8`, `max_errors: 0`, or `expect:` with one of its targets";
@@ -79,8 +79,8 @@ impl Keyed for CallLimits {
             block.problems.push(problem);
         }
         let money = [
-            block.at(&MAX_USD).map(|node| node.span),
-            block.expects(MONEY),
+            block.get_key(&MAX_USD).map(|node| node.span),
+            block.find_expected_target(MONEY),
         ];
         if let Some(prices) = block.agent.prices {
             self.prices = prices.clone();

@@ -3,9 +3,9 @@
 use mcptest_suite::model::Agent;
 use mcptest_suite::{Diagnostic, Spanned};
 
-use super::{Criterion, Input, Judgement, named, places, scope};
+use super::{Criterion, Input, Judgement, name_runs, run_places, scope};
 use crate::render::Finding;
-use crate::text::thousands;
+use crate::text::with_thousands;
 use crate::trace::{Run, Trace};
 
 /// A cap: its key, its unit, what the suite states, what a run took (nothing where that was not
@@ -71,18 +71,18 @@ fn findings(cap: &Cap<'_>, runs: &[Run]) -> Vec<Finding> {
         Finding::new(problem)
     };
     let mut findings = Vec::new();
-    let over = places(runs, |run| taken(&run.trace) > Some(stated.value));
+    let over = run_places(runs, |run| taken(&run.trace) > Some(stated.value));
     if let Some(most) = over.iter().filter_map(|run| taken(&runs[*run].trace)).max() {
         let (scope, most, cap) = (
             scope(over.len(), all),
-            thousands(most),
-            thousands(stated.value),
+            with_thousands(most),
+            with_thousands(stated.value),
         );
         let message = format!("`{key}` is exceeded{scope}: up to {most} {unit}, the cap is {cap}");
         let help = "record the runs again under this cap, or raise it";
-        findings.push(found(message, named("broken by", runs, &over), help));
+        findings.push(found(message, name_runs("broken by", runs, &over), help));
     }
-    let unknown = places(runs, |run| taken(&run.trace).is_none());
+    let unknown = run_places(runs, |run| taken(&run.trace).is_none());
     if !unknown.is_empty() {
         let scope = scope(unknown.len(), all);
         let message = format!("`{key}` cannot be judged{scope}: no {unit} are recorded");
@@ -92,7 +92,7 @@ fn findings(cap: &Cap<'_>, runs: &[Run]) -> Vec<Finding> {
         );
         findings.push(found(
             message,
-            named("not recorded in", runs, &unknown),
+            name_runs("not recorded in", runs, &unknown),
             &help,
         ));
     }

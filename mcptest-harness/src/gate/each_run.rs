@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::limit::Limit;
 use super::{
-    Breach, Counts, Criterion, EachRun, Input, Judgement, RunVerdict, Scores, causes, defaults,
-    demands, expected, findings,
+    Breach, Counts, Criterion, EachRun, Input, Judgement, RunVerdict, Scores, asked_causes, causes,
+    defaults, findings, metric_breaches,
 };
 use crate::eval::Metrics;
 use crate::render::{Evidence, Failure};
-use crate::text::numbers;
+use crate::text::run_numbers;
 use crate::trace::Run;
 
 /// How many different pieces of evidence are shown in full.
@@ -29,13 +29,13 @@ struct JudgedRun<R> {
 
 /// Judges by a gate that judges one run at a time.
 #[derive(Debug)]
-pub(super) struct RunByRun<G> {
+pub(super) struct EachRunCriterion<G> {
     pub(super) gate: G,
     /// What its options allow at most.
     pub(super) limits: Vec<Limit>,
 }
 
-impl<G: EachRun> RunByRun<G> {
+impl<G: EachRun> EachRunCriterion<G> {
     fn judge_run(&self, input: &Input<'_>, run: &Run) -> JudgedRun<G::Report> {
         let scored = match self.gate.score(input, run) {
             Ok(scored) => scored,
@@ -53,7 +53,7 @@ impl<G: EachRun> RunByRun<G> {
         let limits = self.limits.iter();
         breaches.extend(limits.filter_map(|limit| limit.breach(targets, &metrics)));
         if scored.judged {
-            breaches.extend(expected(input, &metrics, self.gate.defaults()));
+            breaches.extend(metric_breaches(input, &metrics, self.gate.defaults()));
         }
         JudgedRun {
             breaches,
@@ -101,7 +101,7 @@ impl<G: EachRun> RunByRun<G> {
     }
 }
 
-impl<G: EachRun> Criterion for RunByRun<G> {
+impl<G: EachRun> Criterion for EachRunCriterion<G> {
     fn judge(&self, input: &Input<'_>) -> Judgement {
         let (mut breaches, mut broken, mut scores) = (Vec::new(), Vec::new(), Vec::new());
         let (mut run_verdicts, mut counts) = (Vec::new(), Counts::new());
@@ -118,7 +118,7 @@ impl<G: EachRun> Criterion for RunByRun<G> {
                 *counts.entry(what).or_default() += count;
             }
             let of_code = report.as_ref();
-            played.extend(of_code.and_then(|report| self.gate.played(input, run, report)));
+            played.extend(of_code.and_then(|report| self.gate.played_facts(input, run, report)));
             if found.is_empty() {
                 holding.extend(report);
             } else {
@@ -126,14 +126,14 @@ impl<G: EachRun> Criterion for RunByRun<G> {
                 unmet.extend(if judged.judged {
                     causes(&found)
                 } else {
-                    demands(input, self.gate.defaults())
+                    asked_causes(input, self.gate.defaults())
                 });
                 broken.push((index, report));
             }
             breaches.extend(found.into_iter().map(|breach| breach.in_run(index)));
         }
         if broken.is_empty() {
-            breaches.extend(self.gate.across(input.runs, &holding));
+            breaches.extend(self.gate.breaches_across(input.runs, &holding));
         }
         let failure = (!breaches.is_empty()).then(|| Failure {
             findings: findings(&input.about(), breaches),
@@ -171,8 +171,8 @@ impl<G: EachRun> Criterion for RunByRun<G> {
         evidence
     }
 
-    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
-        self.gate.unasked()
+    fn constant_targets(&self) -> Vec<(&'static str, &'static str)> {
+        self.gate.constant_targets()
     }
 
     fn needs_results(&self) -> bool {
@@ -188,6 +188,6 @@ impl<G: EachRun> Criterion for RunByRun<G> {
 fn title(same: &[usize], runs: &[Run]) -> String {
     match same {
         [one] => format!("run {} ({}):", one + 1, runs[*one].origin),
-        several => format!("runs {}:", numbers(several)),
+        several => format!("runs {}:", run_numbers(several)),
     }
 }

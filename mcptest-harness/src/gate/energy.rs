@@ -3,9 +3,9 @@
 use mcptest_suite::{Diagnostic, Node, NodeValue};
 use serde_json::{Value, json};
 
-use super::block::{Block, written};
-use super::form::Own;
-use super::key::{Key, Keyed, Range, schema_of};
+use super::block::{Block, number_text};
+use super::form::CustomForm;
+use super::key::{Key, Keyed, Range, mapping_schema};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
 use crate::energy::{Analysis, DriftInput, GuardOptions, RunSteps, analyse, responses};
@@ -90,7 +90,7 @@ impl Keyed for Energy {
         .says("The run freezes when it has used this many tokens."),
         Key::form(
             "adaptive",
-            &Own {
+            &CustomForm {
                 schema: adaptive_schema,
                 read: adaptive,
             },
@@ -98,8 +98,8 @@ impl Keyed for Energy {
         .says("`true` or `{ k: … }`: the threshold is `1 + k · IQR / median` of the warm-up, in the place of `ratio_threshold`."),
         Key::form(
             "drift",
-            &Own {
-                schema: schema_of::<Drift>,
+            &CustomForm {
+                schema: mapping_schema::<Drift>,
                 read: drift,
             },
         )
@@ -115,14 +115,14 @@ impl Keyed for Energy {
 
 /// What may stand at `adaptive`, for editors.
 fn adaptive_schema() -> Value {
-    json!({ "default": false, "anyOf": [{ "type": "boolean" }, schema_of::<Adaptive>()] })
+    json!({ "default": false, "anyOf": [{ "type": "boolean" }, mapping_schema::<Adaptive>()] })
 }
 
 /// `true`, `false` or a mapping.
 fn adaptive(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool {
     if node.entries().is_some() {
         energy.guard.adaptive = true;
-        let adaptive = block.below::<Adaptive>(node, "`adaptive`");
+        let adaptive = block.read_nested::<Adaptive>(node, "`adaptive`");
         energy.guard.adaptive_k = adaptive.as_ref().map_or(0.0, |adaptive| adaptive.k);
         return adaptive.is_some();
     }
@@ -137,7 +137,7 @@ fn adaptive(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool
 }
 
 fn drift(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool {
-    if let Some(written) = written(node) {
+    if let Some(written) = number_text(node) {
         let help = format!("write `drift: {{ threshold: {written} }}`");
         let problem = Diagnostic::at(
             node.span,
@@ -146,7 +146,7 @@ fn drift(block: &mut Block<'_, '_>, node: &Node, energy: &mut Energy) -> bool {
         block.problems.push(problem.help(help));
         return false;
     }
-    let drift = block.below::<Drift>(node, "`drift`");
+    let drift = block.read_nested::<Drift>(node, "`drift`");
     energy.guard.drift_threshold = drift.map(|drift| drift.threshold);
     energy.guard.drift_threshold.is_some()
 }

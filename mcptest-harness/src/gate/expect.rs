@@ -24,7 +24,7 @@ impl Criterion for Expect {
         let mut run_verdicts = Vec::new();
         let of_runs = (0..input.runs.len()).map(|run| Self::verdicts(input, run));
         let of_runs: Vec<CheckVerdicts> = of_runs.collect();
-        let notes = no_items(checks, &of_runs);
+        let notes = note_no_items(checks, &of_runs);
         for (index, verdicts) in of_runs.into_iter().enumerate() {
             run_verdicts.push(verdicts.verdict(checks.len()));
             let of_run = verdicts.breaches.into_iter();
@@ -53,7 +53,7 @@ impl Criterion for Expect {
 }
 
 /// Says which assertions were judged on nothing in every run.
-pub(super) fn no_items(checks: &[Check], of_runs: &[CheckVerdicts]) -> Vec<String> {
+pub(super) fn note_no_items(checks: &[Check], of_runs: &[CheckVerdicts]) -> Vec<String> {
     let checks = checks.iter().enumerate();
     let of_none = checks.filter(|(check, _)| of_runs.iter().all(|run| run.of_none.contains(check)));
     let say = |(_, check): (usize, &Check)| {

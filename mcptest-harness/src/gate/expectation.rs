@@ -12,7 +12,9 @@ use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding};
-use crate::text::{TextForm, dollars, numbers, short_json, unseen_in};
+use crate::text::{
+    TextForm, describe_invisible_difference_in, format_dollars, run_numbers, short_json,
+};
 use crate::trace::{PathKeys, Run};
 
 /// How many different things are shown of the runs that break something.
@@ -81,7 +83,9 @@ impl Threshold {
 /// A number with at most four decimals, or with two digits where those would be zeros; anything else as JSON.
 pub(crate) fn short_number(value: &Value) -> String {
     match value.as_f64() {
-        Some(number) if value.is_f64() && number > 0.0 && number < 0.000_05 => dollars(number),
+        Some(number) if value.is_f64() && number > 0.0 && number < 0.000_05 => {
+            format_dollars(number)
+        }
         Some(number) if value.is_f64() => {
             let text = format!("{number:.4}");
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -136,7 +140,7 @@ impl Breach {
     }
 
     /// What was asked, in words; `checks` are those that the breach came from.
-    pub(crate) fn asks(&self, checks: &[Check]) -> String {
+    pub(crate) fn expectation(&self, checks: &[Check]) -> String {
         match &self.cause {
             Cause::Check(index) => {
                 let check = &checks[*index];
@@ -165,7 +169,7 @@ pub(crate) struct CheckVerdicts {
 
 impl CheckVerdicts {
     /// What does not hold, and what nobody can tell here as what does not hold either.
-    pub(crate) fn all(self) -> Vec<Breach> {
+    pub(crate) fn into_breaches(self) -> Vec<Breach> {
         let undecided = self.undecided.into_iter().map(|(index, matcher)| Breach {
             found: needs_model(matcher),
             ..Breach::new(Cause::Check(index), "")
@@ -257,10 +261,10 @@ fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {
     if let Found::Value(value) = &mismatch.found
         && breach.diff.is_none()
     {
-        breach.details.extend(unseen_difference(check, value));
+        breach.details.extend(invisible_difference(check, value));
     }
     if let Found::Value(value) = &mismatch.found
-        && let Some(help) = check.part_of_a_name(value)
+        && let Some(help) = check.partial_name_note(value)
     {
         breach.help = Some(help);
     }
@@ -268,9 +272,9 @@ fn breach(index: usize, check: &Check, mismatch: Mismatch<'_>) -> Breach {
 }
 
 /// What tells what is asked from what was found, where both look the same.
-fn unseen_difference(check: &Check, value: &Value) -> Option<String> {
+fn invisible_difference(check: &Check, value: &Value) -> Option<String> {
     if let Some(expected) = check.matcher.exact() {
-        return unseen_in(["expected", "found"], [expected, value]);
+        return describe_invisible_difference_in(["expected", "found"], [expected, value]);
     }
     let why = if check.holds_in(value, &[TextForm::Composed, TextForm::Decomposed]) {
         "both texts had the same Unicode normalisation: one text writes a letter with its mark as one character, the other as two (`\\u{fc}`, `u\\u{308}`)"
@@ -332,7 +336,7 @@ fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<Breach>) -> Finding {
     } else {
         "see the runs below".to_owned()
     };
-    let (name, asks) = (about.name, breaches[0].asks(about.checks));
+    let (name, asks) = (about.name, breaches[0].expectation(about.checks));
     let message = format!("`{name}` does not hold{scope}: {asks}");
     let mut problem = match cause {
         Cause::Check(index) => {
@@ -370,8 +374,8 @@ fn evidence(problem: Diagnostic, all: usize, breaches: Vec<Breach>, alike: bool)
         let mut lines = Vec::new();
         let title = match (runs.len(), all) {
             (0, _) | (_, 1) => None,
-            (1, _) => Some(format!("run {}", numbers(&runs))),
-            _ => Some(format!("runs {}", numbers(&runs))),
+            (1, _) => Some(format!("run {}", run_numbers(&runs))),
+            _ => Some(format!("runs {}", run_numbers(&runs))),
         };
         match title {
             Some(title) if !alike => lines.push(format!("{title}: {}", breach.found)),

@@ -6,7 +6,7 @@ use crate::eval::ToolPattern;
 
 /// A place in options that values of one kind go to.
 pub(crate) trait Field<T> {
-    fn put(&mut self, value: T);
+    fn set(&mut self, value: T);
 
     /// The default, as editors show it; nothing where that goes without saying.
     fn default_value(&self) -> Option<Value> {
@@ -15,7 +15,7 @@ pub(crate) trait Field<T> {
 }
 
 impl Field<bool> for bool {
-    fn put(&mut self, value: bool) {
+    fn set(&mut self, value: bool) {
         *self = value;
     }
 
@@ -25,7 +25,7 @@ impl Field<bool> for bool {
 }
 
 impl Field<u64> for u64 {
-    fn put(&mut self, value: u64) {
+    fn set(&mut self, value: u64) {
         *self = value;
     }
 
@@ -35,7 +35,7 @@ impl Field<u64> for u64 {
 }
 
 impl Field<u64> for usize {
-    fn put(&mut self, value: u64) {
+    fn set(&mut self, value: u64) {
         *self = Self::try_from(value).unwrap_or(Self::MAX);
     }
 
@@ -45,7 +45,7 @@ impl Field<u64> for usize {
 }
 
 impl Field<f64> for f64 {
-    fn put(&mut self, value: f64) {
+    fn set(&mut self, value: f64) {
         *self = value;
     }
 
@@ -55,26 +55,26 @@ impl Field<f64> for f64 {
 }
 
 impl Field<String> for String {
-    fn put(&mut self, value: String) {
+    fn set(&mut self, value: String) {
         *self = value;
     }
 }
 
 impl Field<Vec<String>> for Vec<String> {
-    fn put(&mut self, value: Vec<String>) {
+    fn set(&mut self, value: Vec<String>) {
         *self = value;
     }
 }
 
 impl Field<Vec<ToolPattern>> for Vec<ToolPattern> {
-    fn put(&mut self, value: Vec<ToolPattern>) {
+    fn set(&mut self, value: Vec<ToolPattern>) {
         *self = value;
     }
 }
 
 /// What may be left out has no default to show.
 impl<T> Field<T> for Option<T> {
-    fn put(&mut self, value: T) {
+    fn set(&mut self, value: T) {
         *self = Some(value);
     }
 }

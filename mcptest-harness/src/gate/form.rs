@@ -5,17 +5,17 @@ use mcptest_suite::Node;
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::key::{Form, Keyed, OptionInfo, options_of, schema_of};
+use super::key::{Form, Keyed, OptionInfo, mapping_schema, options_with_roles};
 
 /// A value that is written as one of some words.
-pub(super) struct Word<O, T: 'static> {
+pub(super) struct WordForm<O, T: 'static> {
     /// What messages call it.
     pub(super) what: &'static str,
     pub(super) choices: &'static [(&'static str, T)],
     pub(super) at: fn(&mut O) -> &mut T,
 }
 
-impl<O, T: Copy + PartialEq> Form<O> for Word<O, T> {
+impl<O, T: Copy + PartialEq> Form<O> for WordForm<O, T> {
     fn schema(&self) -> Value {
         let words = self.choices.iter().map(|(word, _)| *word);
         json!({ "enum": words.collect::<Vec<_>>() })
@@ -37,19 +37,19 @@ impl<O, T: Copy + PartialEq> Form<O> for Word<O, T> {
 }
 
 /// A value that is a mapping with keys of its own.
-pub(super) struct Mapping<O, P> {
+pub(super) struct MappingForm<O, P> {
     /// What messages call it.
     pub(super) called: &'static str,
     pub(super) at: fn(&mut O) -> &mut P,
 }
 
-impl<O, P: Keyed> Form<O> for Mapping<O, P> {
+impl<O, P: Keyed> Form<O> for MappingForm<O, P> {
     fn schema(&self) -> Value {
-        schema_of::<P>()
+        mapping_schema::<P>()
     }
 
     fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
-        let read = block.below(node, self.called);
+        let read = block.read_nested(node, self.called);
         let is_read = read.is_some();
         if let Some(read) = read {
             *(self.at)(options) = read;
@@ -58,12 +58,12 @@ impl<O, P: Keyed> Form<O> for Mapping<O, P> {
     }
 
     fn options(&self, path: &[&'static str]) -> Vec<OptionInfo> {
-        options_of::<P>(path)
+        options_with_roles::<P>(path)
     }
 }
 
 /// A value that is a list of mappings.
-pub(super) struct Each<O, P> {
+pub(super) struct ListForm<O, P> {
     /// What messages call the list.
     pub(super) of: &'static str,
     /// What they call one of the mappings.
@@ -71,21 +71,21 @@ pub(super) struct Each<O, P> {
     pub(super) at: fn(&mut O) -> &mut Vec<P>,
 }
 
-impl<O, P: Keyed> Form<O> for Each<O, P> {
+impl<O, P: Keyed> Form<O> for ListForm<O, P> {
     fn schema(&self) -> Value {
-        let mut item = schema_of::<P>();
+        let mut item = mapping_schema::<P>();
         item["description"] = sentence(self.one).into();
         json!({ "type": "array", "items": item })
     }
 
     fn read(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
         let before = block.problems.noted();
-        *(self.at)(options) = block.each(node, self.of, self.one);
+        *(self.at)(options) = block.read_list(node, self.of, self.one);
         block.problems.noted() == before
     }
 
     fn options(&self, path: &[&'static str]) -> Vec<OptionInfo> {
-        options_of::<P>(path)
+        options_with_roles::<P>(path)
     }
 }
 
@@ -97,12 +97,12 @@ fn sentence(words: &str) -> String {
 }
 
 /// A value that only one gate reads, with a schema and a reader of its own.
-pub(super) struct Own<O> {
+pub(super) struct CustomForm<O> {
     pub(super) schema: fn() -> Value,
     pub(super) read: fn(&mut Block<'_, '_>, &Node, &mut O) -> bool,
 }
 
-impl<O> Form<O> for Own<O> {
+impl<O> Form<O> for CustomForm<O> {
     fn schema(&self) -> Value {
         (self.schema)()
     }

@@ -10,7 +10,7 @@ use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, score_golden_path};
 use crate::render::Evidence;
-use crate::text::{truncate, truncate_lines, unquoted};
+use crate::text::{escape_outer_spaces, truncate, truncate_lines};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<GoldenPath>();
@@ -28,10 +28,10 @@ impl Options for GoldenPath {
 
 impl Keyed for GoldenPath {
     const KEYS: &'static [Key<Self>] = &[
-        Key::some_texts("calls", "tool names", |golden: &mut Self| &mut golden.calls)
+        Key::nonempty_texts("calls", "tool names", |golden: &mut Self| &mut golden.calls)
             .says("The tools of the ideal path, in order.")
             .required()
-            .is(Role::PlannedTools),
+            .with_role(Role::PlannedTools),
         Key::flag("allow_extra_steps", |golden: &mut Self| {
             &mut golden.allow_extra_steps
         })
@@ -65,7 +65,11 @@ impl EachRun for GoldenPath {
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &GoldenPathReport) -> Vec<Evidence> {
-        let path: Vec<_> = self.calls.iter().map(|name| unquoted(name)).collect();
+        let path: Vec<_> = self
+            .calls
+            .iter()
+            .map(|name| escape_outer_spaces(name))
+            .collect();
         let mut lines = vec![
             format!("golden path: {}", truncate(&path.join(" → "), 200)),
             "recorded:".to_owned(),
@@ -84,7 +88,10 @@ impl EachRun for GoldenPath {
             } else {
                 format!("   <- {}", marks.join(", "))
             };
-            lines.push(format!("{index:>4}  {}{mark}", unquoted(&call.name)));
+            lines.push(format!(
+                "{index:>4}  {}{mark}",
+                escape_outer_spaces(&call.name)
+            ));
         }
         lines.push(format!(
             "extra_steps {}, backtracks {}, repeated_tools {}; penalty {:.2}",

@@ -1,6 +1,6 @@
 //! An agent's `inject:`: every fault that it names fired, where no `recovery` gate says so.
 
-use super::recovery::{Recovery, alike_targets, not_exercised, silent_faults};
+use super::recovery::{Recovery, look_alike_targets, not_exercised, silent_faults};
 use super::{Criterion, Input, Judgement, findings};
 use crate::eval::{RecoveryReport, judge_recovery};
 use mcptest_suite::model::GateKind;
@@ -28,13 +28,13 @@ impl Criterion for Inject {
             let runs = input.runs.iter().zip(&reports).enumerate();
             unmet.extend(runs.filter_map(|(index, (run, report))| {
                 let mut breach = not_exercised(report, run, false, "")?.in_run(index);
-                breach.details = alike_targets(&plan, run);
+                breach.details = look_alike_targets(&plan, run);
                 Some(breach)
             }));
         }
         if unmet.is_empty() {
             unmet = match recovery {
-                Some(recovery) => recovery.silent(input.runs, &reports),
+                Some(recovery) => recovery.never_fired(input.runs, &reports),
                 None => silent_faults(&plan, input.runs, &reports, ""),
             };
         }

@@ -27,7 +27,7 @@ pub(crate) trait Keyed: Sized + 'static {
 /// A key of options `O`.
 pub(crate) struct Key<O: 'static> {
     pub(super) name: &'static str,
-    takes: Takes<O>,
+    takes: ValueKind<O>,
     /// Whether it must be there.
     required: bool,
     /// The key that may stand in its place.
@@ -65,7 +65,7 @@ pub struct OptionInfo {
 type At<O, T> = fn(&mut O) -> &mut dyn Field<T>;
 
 /// The kind of value that a key takes, and where the value goes.
-enum Takes<O: 'static> {
+enum ValueKind<O: 'static> {
     Flag(At<O, bool>),
     /// A whole number of at least so much.
     Count(u64, At<O, u64>),
@@ -112,7 +112,7 @@ pub(crate) enum Range {
 }
 
 impl<O> Key<O> {
-    const fn new(name: &'static str, takes: Takes<O>) -> Self {
+    const fn new(name: &'static str, takes: ValueKind<O>) -> Self {
         Self {
             name,
             takes,
@@ -125,15 +125,15 @@ impl<O> Key<O> {
     }
 
     pub(super) const fn flag(name: &'static str, at: At<O, bool>) -> Self {
-        Self::new(name, Takes::Flag(at))
+        Self::new(name, ValueKind::Flag(at))
     }
 
     pub(super) const fn count(name: &'static str, least: u64, at: At<O, u64>) -> Self {
-        Self::new(name, Takes::Count(least, at))
+        Self::new(name, ValueKind::Count(least, at))
     }
 
     pub(super) const fn number(name: &'static str, range: Range, at: At<O, f64>) -> Self {
-        Self::new(name, Takes::Number(range, at))
+        Self::new(name, ValueKind::Number(range, at))
     }
 
     /// A number, be it below 0 or not.
@@ -142,7 +142,7 @@ impl<O> Key<O> {
     }
 
     pub(super) const fn text(name: &'static str, at: At<O, String>) -> Self {
-        Self::new(name, Takes::Text(at))
+        Self::new(name, ValueKind::Text(at))
     }
 
     /// A list of texts, which may be empty; `of` is what messages call them.
@@ -154,7 +154,7 @@ impl<O> Key<O> {
         let may_be_empty = true;
         Self::new(
             name,
-            Takes::Texts {
+            ValueKind::Texts {
                 of,
                 may_be_empty,
                 at,
@@ -163,7 +163,7 @@ impl<O> Key<O> {
     }
 
     /// A list of one text or more; `of` is what messages call them.
-    pub(super) const fn some_texts(
+    pub(super) const fn nonempty_texts(
         name: &'static str,
         of: &'static str,
         at: At<O, Vec<String>>,
@@ -171,7 +171,7 @@ impl<O> Key<O> {
         let may_be_empty = false;
         Self::new(
             name,
-            Takes::Texts {
+            ValueKind::Texts {
                 of,
                 may_be_empty,
                 at,
@@ -184,12 +184,12 @@ impl<O> Key<O> {
         of: &'static str,
         at: At<O, Vec<ToolPattern>>,
     ) -> Self {
-        Self::new(name, Takes::Tools(of, at)).is(Role::PlannedTools)
+        Self::new(name, ValueKind::Tools(of, at)).with_role(Role::PlannedTools)
     }
 
     /// What has a form of its own.
     pub(super) const fn form(name: &'static str, form: &'static dyn Form<O>) -> Self {
-        Self::new(name, Takes::Form(form))
+        Self::new(name, ValueKind::Form(form))
     }
 
     /// Sets the description of the key for editors.
@@ -211,19 +211,19 @@ impl<O> Key<O> {
     }
 
     /// Sets what the key is to those that read suites and judge nothing.
-    pub(super) const fn is(mut self, role: Role) -> Self {
+    pub(super) const fn with_role(mut self, role: Role) -> Self {
         self.role = Some(role);
         self
     }
 
     /// Declares that the key is the most that a target may be. A gate that judges one run at a time breaks where
     /// the run has more of it, or does not have it at all.
-    pub(super) const fn limits(self, target: &'static str) -> Self {
-        self.is(Role::LimitOf(target))
+    pub(super) const fn limits_target(self, target: &'static str) -> Self {
+        self.with_role(Role::LimitOf(target))
     }
 
     /// Sets the words for a run that does not have the number that the key limits.
-    pub(super) const fn without(mut self, found: &'static str) -> Self {
+    pub(super) const fn missing_as(mut self, found: &'static str) -> Self {
         self.without = found;
         self
     }
@@ -235,7 +235,7 @@ impl<O> Key<O> {
 
     /// Reads what stands at the key into the options; false where that cannot be.
     pub(super) fn read(&self, block: &mut Block<'_, '_>, options: &mut O) -> bool {
-        let in_its_place = self.unless.is_some_and(|other| block.stands(other));
+        let in_its_place = self.unless.is_some_and(|other| block.has_name(other));
         let node = if self.required && !in_its_place {
             block.required(self.name)
         } else {
@@ -250,18 +250,18 @@ impl<O> Key<O> {
     fn read_node(&self, block: &mut Block<'_, '_>, node: &Node, options: &mut O) -> bool {
         // Tool patterns are noted where they are read.
         let names_tools = matches!(self.role, Some(Role::Tools | Role::PlannedTools));
-        if names_tools && !matches!(self.takes, Takes::Tools(..)) {
+        if names_tools && !matches!(self.takes, ValueKind::Tools(..)) {
             block.note_tools(node);
         }
         let problems = &mut *block.problems;
         match &self.takes {
-            Takes::Flag(at) => put(at(options), problems.flag(node)),
-            Takes::Count(least, at) => {
+            ValueKind::Flag(at) => set_field(at(options), problems.flag(node)),
+            ValueKind::Count(least, at) => {
                 let count = problems.count(node, *least).map(|count| count.value);
                 self.limit(block, count);
-                put(at(options), count)
+                set_field(at(options), count)
             }
-            Takes::Number(range, at) => {
+            ValueKind::Number(range, at) => {
                 let number = match range {
                     Range::Above0 => problems.positive(node),
                     Range::UpTo(most) => problems.number(node, 0.0, *most),
@@ -269,10 +269,13 @@ impl<O> Key<O> {
                     Range::Any => problems.any_number(node),
                 };
                 self.limit(block, number);
-                put(at(options), number)
+                set_field(at(options), number)
             }
-            Takes::Text(at) => put(at(options), problems.words(node).map(|text| text.value)),
-            Takes::Texts {
+            ValueKind::Text(at) => set_field(
+                at(options),
+                problems.non_blank_text(node).map(|text| text.value),
+            ),
+            ValueKind::Texts {
                 of,
                 may_be_empty,
                 at,
@@ -284,14 +287,14 @@ impl<O> Key<O> {
                 };
                 let texts: Vec<String> = texts.into_iter().map(|text| text.value).collect();
                 let read = *may_be_empty || !texts.is_empty();
-                put(at(options), Some(texts)) && read
+                set_field(at(options), Some(texts)) && read
             }
-            Takes::Tools(of, at) => {
+            ValueKind::Tools(of, at) => {
                 let tools = block.tool_patterns(node, of);
                 let tools = tools.into_iter().map(|tool: Spanned<_>| tool.value);
-                put(at(options), Some(tools.collect()))
+                set_field(at(options), Some(tools.collect()))
             }
-            Takes::Form(form) => form.read(block, node, options),
+            ValueKind::Form(form) => form.read(block, node, options),
         }
     }
 
@@ -309,10 +312,10 @@ impl<O> Key<O> {
 }
 
 /// Puts a value where there is one.
-fn put<T>(field: &mut dyn Field<T>, value: Option<T>) -> bool {
+fn set_field<T>(field: &mut dyn Field<T>, value: Option<T>) -> bool {
     let read = value.is_some();
     if let Some(value) = value {
-        field.put(value);
+        field.set(value);
     }
     read
 }
@@ -322,19 +325,19 @@ impl<O: Keyed> Key<O> {
     fn schema(&self) -> Value {
         let mut usual = O::default_options();
         let (mut schema, default) = match &self.takes {
-            Takes::Flag(at) => (
+            ValueKind::Flag(at) => (
                 or_variable(&json!({ "type": "boolean" })),
                 at(&mut usual).default_value(),
             ),
-            Takes::Count(least, at) => (
+            ValueKind::Count(least, at) => (
                 or_variable(&json!({ "type": "integer", "minimum": least })),
                 at(&mut usual).default_value(),
             ),
-            Takes::Number(range, at) => {
+            ValueKind::Number(range, at) => {
                 (or_variable(&range.schema()), at(&mut usual).default_value())
             }
-            Takes::Text(_) => (json!({ "type": ["string", "number"] }), None),
-            Takes::Texts { may_be_empty, .. } => {
+            ValueKind::Text(_) => (json!({ "type": ["string", "number"] }), None),
+            ValueKind::Texts { may_be_empty, .. } => {
                 let mut list = json!({
                     "type": "array", "items": { "type": ["string", "number"] },
                 });
@@ -343,8 +346,8 @@ impl<O: Keyed> Key<O> {
                 }
                 (list, None)
             }
-            Takes::Tools(..) => {
-                let one = schema_of::<ToolOfServer>();
+            ValueKind::Tools(..) => {
+                let one = mapping_schema::<ToolOfServer>();
                 let list = json!({
                     "type": "array",
                     "minItems": 1,
@@ -352,7 +355,7 @@ impl<O: Keyed> Key<O> {
                 });
                 (list, None)
             }
-            Takes::Form(form) => (form.schema(), form.default_value(&mut usual)),
+            ValueKind::Form(form) => (form.schema(), form.default_value(&mut usual)),
         };
         schema["description"] = self.says.into();
         if let Some(default) = default.filter(|_| !self.required) {
@@ -388,7 +391,9 @@ impl Range {
     fn schema(self) -> Value {
         match self {
             Self::Above0 => json!({ "type": "number", "exclusiveMinimum": 0 }),
-            Self::UpTo(most) => json!({ "type": "number", "minimum": 0, "maximum": whole(most) }),
+            Self::UpTo(most) => {
+                json!({ "type": "number", "minimum": 0, "maximum": bound_json(most) })
+            }
             Self::AtLeast0 => json!({ "type": "number", "minimum": 0 }),
             Self::Any => json!({ "type": "number" }),
         }
@@ -396,12 +401,12 @@ impl Range {
 }
 
 /// A bound as JSON, as people write it: without a fraction where there is none.
-fn whole(bound: f64) -> Value {
+fn bound_json(bound: f64) -> Value {
     serde_json::from_str(&bound.to_string()).unwrap_or_default()
 }
 
 /// What an editor is told of a mapping of options.
-pub(super) fn schema_of<O: Keyed>() -> Value {
+pub(super) fn mapping_schema<O: Keyed>() -> Value {
     let properties = O::KEYS
         .iter()
         .map(|key| (key.name.to_owned(), key.schema()));
@@ -419,11 +424,11 @@ pub(super) fn schema_of<O: Keyed>() -> Value {
 }
 
 /// The options that have a role: of these keys, and of the keys below them.
-pub(super) fn options_of<O: Keyed>(above: &[&'static str]) -> Vec<OptionInfo> {
+pub(super) fn options_with_roles<O: Keyed>(above: &[&'static str]) -> Vec<OptionInfo> {
     let mut found = Vec::new();
     for key in O::KEYS {
         let path = [above, &[key.name]].concat();
-        if let Takes::Form(form) = &key.takes {
+        if let ValueKind::Form(form) = &key.takes {
             found.extend(form.options(&path));
         }
         found.extend(key.role.map(|role| OptionInfo { path, role }));

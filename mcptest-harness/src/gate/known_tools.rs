@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mcptest_suite::model::GateKind;
 use mcptest_suite::{Diagnostic, Span, nearest, quoted_list};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 use super::{Breach, Cause};
 use crate::eval::{KnownTools, PlaybackOptions, ToolPattern};
@@ -71,10 +71,10 @@ impl<'a> UnknownTools<'a> {
             let mut known = known.iter();
             known.any(|known| pattern.matches(known) || is_wire(name, known))
         };
-        let is_respelt = |name: &str| respelt(name, &known).is_some();
+        let is_respelt = |name: &str| find_respelt(name, &known).is_some();
         let fits = |pattern: &&ToolPattern| {
             let mut known = known.iter();
-            known.any(|known| pattern.names_of(known, &servers))
+            known.any(|known| pattern.matches_tool_of(known, &servers))
         };
         let exact = named.names.iter().map(String::as_str);
         let exact = exact.filter(|name| !is_known(name));
@@ -92,7 +92,7 @@ impl<'a> UnknownTools<'a> {
 
     /// The tools of the agent's own that are to run while a run is played, and that nobody knows: those that a session's
     /// recordings neither note nor offer, and that no model called.
-    pub(super) fn that_run(
+    pub(super) fn find_for_playback(
         gate: (GateKind, Span),
         options: &'a PlaybackOptions,
         runs: &'a [Run],
@@ -147,7 +147,7 @@ impl<'a> UnknownTools<'a> {
             quoted_list(self.known.iter().copied())
         ));
         let first = self.unknown.first().map_or("", String::as_str);
-        let near = respelt(first, &self.known);
+        let near = find_respelt(first, &self.known);
         let near = near.or_else(|| nearest(first, self.known.iter().copied()));
         Finding::new(match near {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
@@ -159,33 +159,33 @@ impl<'a> UnknownTools<'a> {
 }
 
 /// The known tool that only the way of writing keeps apart from a name.
-fn respelt<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let own = plain(name);
+fn find_respelt<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let own = normalize_name(name);
     // All tools of a server are of none that is known.
     if own.chars().all(|sign| sign == '*') {
         return None;
     }
     let (written, plainly) = (ToolPattern::new(name), ToolPattern::new(own));
     let mut known = known.iter().copied();
-    known.find(|known| written.names(known) || plainly.matches(&plain(known)))
+    known.find(|known| written.matches_tool(known) || plainly.matches(&normalize_name(known)))
 }
 
 /// A name without what people write differently: case, `-` for `_`, a server before `__` or `::`.
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     let name = name.rsplit_once("::").map_or(name, |(_, name)| name);
     let name = name.rsplit_once("__").map_or(name, |(_, name)| name);
     name.to_lowercase().replace('-', "_")
 }
 
 /// Says that a verdict which rests on errors rests on runs that do not tell them.
-pub(super) fn errors_unknown(runs: &[Run]) -> Option<String> {
+pub(super) fn note_unknown_errors(runs: &[Run]) -> Option<String> {
     let unknown: Vec<usize> = runs.iter().map(|run| run.trace.errors_unknown()).collect();
     let results: usize = unknown.iter().sum();
     let some = unknown.iter().filter(|count| **count > 0).count();
     (results > 0).then(|| {
         format!(
             "errors unknown in {} ({some} of {} runs): the recording has no `is_error` there, so each result counts as a success unless its text says that the call failed",
-            counted(results, "result"),
+            pluralize(results, "result"),
             runs.len()
         )
     })

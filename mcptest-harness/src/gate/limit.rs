@@ -6,7 +6,7 @@ use super::Breach;
 use super::expectation::Cause;
 use super::scores::value_at;
 use crate::eval::{Measure, Unit};
-use crate::text::{dollars, thousands};
+use crate::text::{format_dollars, with_thousands};
 
 /// The most that a target may be.
 #[derive(Debug, Clone)]
@@ -32,21 +32,21 @@ impl Limit {
         let asks = Cause::Gate(format!(
             "`{}` allows {}",
             self.key,
-            stated(&self.most, unit)
+            format_stated(&self.most, unit)
         ));
         let found = found.map_or_else(
             || self.without.to_owned(),
-            |found| self.measured(found, unit),
+            |found| self.format_measured(found, unit),
         );
         (!holds).then(|| Breach::new(asks, &found))
     }
 
     /// What was found, as exactly as its unit asks for. What is above the limit never reads as within it.
-    fn measured(&self, found: &Value, unit: Option<Unit>) -> String {
+    fn format_measured(&self, found: &Value, unit: Option<Unit>) -> String {
         let number = found.as_f64().unwrap_or_default();
         match (found.as_u64(), unit) {
             (_, Some(Unit::Dollars)) => {
-                let short = dollars(number);
+                let short = format_dollars(number);
                 let reads_as: Option<f64> = short.parse().ok();
                 let exact = || number.to_string();
                 format!(
@@ -58,7 +58,7 @@ impl Limit {
                     }
                 )
             }
-            (Some(count), _) => thousands(count),
+            (Some(count), _) => with_thousands(count),
             (None, Some(Unit::Fraction)) => format!("{number:.4}"),
             _ => super::short_number(found),
         }
@@ -66,10 +66,10 @@ impl Limit {
 }
 
 /// A number as the suite states it.
-fn stated(most: &Value, unit: Option<Unit>) -> String {
+fn format_stated(most: &Value, unit: Option<Unit>) -> String {
     match (most.as_u64(), unit) {
         (_, Some(Unit::Dollars)) => format!("${}", most.as_f64().unwrap_or_default()),
-        (Some(count), _) => thousands(count),
+        (Some(count), _) => with_thousands(count),
         (None, _) => most.to_string(),
     }
 }

@@ -2,39 +2,39 @@
 
 use mcptest_suite::model::GateKind;
 
-use super::some_runs::places;
-use crate::text::numbers;
+use super::some_runs::run_places;
+use crate::text::run_numbers;
 use crate::trace::Run;
 
 /// Says which runs have calls, and no result of any of them.
-pub(super) fn no_results(kind: GateKind, runs: &[Run]) -> Option<String> {
-    let without = places(runs, |run| {
+pub(super) fn note_no_results(kind: GateKind, runs: &[Run]) -> Option<String> {
+    let without = run_places(runs, |run| {
         !run.trace.tool_calls.is_empty() && run.trace.tool_results.is_empty()
     });
     (!without.is_empty()).then(|| {
         format!(
             "no call has a result in {}: what `{}` takes from results is judged on nothing there; record the results too",
-            named(&without, runs),
+            runs_phrase(&without, runs),
             kind.name()
         )
     })
 }
 
 /// Says which runs have no call, though the agent's texts hold what looks like calls.
-pub(crate) fn calls_in_text(runs: &[Run]) -> Option<String> {
-    let acting = places(runs, |run| run.calls_in_text().is_some());
+pub(crate) fn note_calls_in_text(runs: &[Run]) -> Option<String> {
+    let acting = run_places(runs, |run| run.calls_in_text().is_some());
     let form = runs.get(*acting.first()?)?.calls_in_text()?;
     Some(format!(
         "no call is recorded in {}, and the agent's texts hold what looks like calls ({form}): calls in texts are not read, so \
          nothing of them is judged",
-        named(&acting, runs)
+        runs_phrase(&acting, runs)
     ))
 }
 
-pub(super) fn named(some: &[usize], runs: &[Run]) -> String {
+pub(super) fn runs_phrase(some: &[usize], runs: &[Run]) -> String {
     match some {
         all if all.len() == runs.len() && runs.len() > 1 => "any run".to_owned(),
         [one] => format!("run {}", one + 1),
-        several => format!("runs {}", numbers(several)),
+        several => format!("runs {}", run_numbers(several)),
     }
 }

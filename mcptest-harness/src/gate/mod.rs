@@ -55,7 +55,7 @@ use mcptest_suite::Span;
 use mcptest_suite::model::Agent;
 use serde_json::Value;
 
-pub(crate) use agent_gates::{AgentGates, GateReading, ReadGate};
+pub(crate) use agent_gates::{AgentGates, CompiledGate, GateReading};
 pub use agent_gates::{parse_suite, read_suite};
 pub(crate) use answers::Answers;
 pub(crate) use caps::WithinCaps;
@@ -63,8 +63,8 @@ pub(crate) use expect::Expect;
 pub(crate) use expectation::{Cause, Threshold, ThresholdBound, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
-pub(crate) use missing_data::calls_in_text;
-pub(crate) use own_code_notes::{attempts, may_act_in_text, other_arguments};
+pub(crate) use missing_data::note_calls_in_text;
+pub(crate) use own_code_notes::{note_attempts, note_other_arguments, note_text_agents};
 pub(crate) use playback::{Player, Unplayable};
 pub use played::{DivergenceFacts, PlayedCall, PlayedFacts};
 pub use run_verdict::RunVerdict;
@@ -72,11 +72,11 @@ pub(crate) use scores::{Scores, value_at};
 pub(crate) use some_runs::{runs_note, scope};
 pub(crate) use stale::Stale;
 pub use table::{GateInfo, gates};
-pub(crate) use table::{measure, targets_of};
+pub(crate) use table::{find_measure, gate_targets};
 
 use expectation::{About, Breach, check_breaches, check_run, findings, needs_model};
 use key::Keyed;
-use some_runs::{named, places};
+use some_runs::{name_runs, run_places};
 
 use crate::check::Check;
 use crate::eval::{KnownTools, Metrics};
@@ -150,7 +150,7 @@ impl<'a> Input<'a> {
     }
 
     /// The input of a gate of the agent: the same runs with what the suite asks of the gate.
-    fn for_gate(&self, gate: &'a ReadGate) -> Self {
+    fn for_gate(&self, gate: &'a CompiledGate) -> Self {
         let declared = Declared {
             name: gate.kind.name(),
             span: gate.span,
@@ -187,12 +187,12 @@ pub(crate) struct Judgement {
 pub(crate) type Counts = BTreeMap<&'static str, u64>;
 
 /// The calls of runs, which is what most gates look at.
-fn calls_of<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Counts {
+fn count_calls<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Counts {
     let calls = runs.into_iter().map(|run| run.trace.tool_calls.len());
-    Counts::from([("calls", wide(calls.sum()))])
+    Counts::from([("calls", to_u64(calls.sum()))])
 }
 
-fn wide(count: usize) -> u64 {
+fn to_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
@@ -232,7 +232,7 @@ pub(crate) trait Criterion: fmt::Debug + Send + Sync {
 
     /// The targets of which its options ask nothing, so that they are the same whatever the agent does, each with
     /// the key that would ask.
-    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
+    fn constant_targets(&self) -> Vec<(&'static str, &'static str)> {
         Vec::new()
     }
 
@@ -263,7 +263,7 @@ pub(crate) trait Options: Keyed + fmt::Debug + Send + Sync {
     const LIST: Option<&'static str> = None;
 
     /// The targets of which they ask nothing, each with the key that would.
-    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
+    fn constant_targets(&self) -> Vec<(&'static str, &'static str)> {
         Vec::new()
     }
 
@@ -331,11 +331,11 @@ pub(crate) trait EachRun: Options {
 
     /// How much of the run there was to judge.
     fn counts(&self, run: &Run, _report: &Self::Report) -> Counts {
-        calls_of([run])
+        count_calls([run])
     }
 
     /// What the agent's own code did when the run was played to it, for a gate that does so.
-    fn played(
+    fn played_facts(
         &self,
         _input: &Input<'_>,
         _run: &Run,
@@ -350,7 +350,7 @@ pub(crate) trait EachRun: Options {
     }
 
     /// What the runs together break, where each of them holds.
-    fn across(&self, _runs: &[Run], _reports: &[Self::Report]) -> Vec<Breach> {
+    fn breaches_across(&self, _runs: &[Run], _reports: &[Self::Report]) -> Vec<Breach> {
         Vec::new()
     }
 }
@@ -383,7 +383,7 @@ pub(crate) trait AllRuns: Options {
 
     /// How much of the runs there was to judge.
     fn counts(&self, runs: &[Run], _report: &Self::Report) -> Counts {
-        calls_of(runs)
+        count_calls(runs)
     }
 
     /// What must be known of the report to trust the verdict.
@@ -393,14 +393,14 @@ pub(crate) trait AllRuns: Options {
 }
 
 /// What a gate's metrics break: of its `expect:`, else of its defaults.
-fn expected(input: &Input<'_>, metrics: &Value, defaults: &[Threshold]) -> Vec<Breach> {
+fn metric_breaches(input: &Input<'_>, metrics: &Value, defaults: &[Threshold]) -> Vec<Breach> {
     if input.expect().is_empty() {
         defaults
             .iter()
             .filter_map(|threshold| threshold.breach(metrics))
             .collect()
     } else {
-        check_breaches(input.expect(), metrics, &no_snapshots).all()
+        check_breaches(input.expect(), metrics, &no_snapshots).into_breaches()
     }
 }
 
@@ -410,7 +410,7 @@ fn causes(breaches: &[Breach]) -> BTreeSet<Cause> {
 }
 
 /// All that a gate's `expect:` asks, else its defaults.
-fn demands(input: &Input<'_>, thresholds: &[Threshold]) -> BTreeSet<Cause> {
+fn asked_causes(input: &Input<'_>, thresholds: &[Threshold]) -> BTreeSet<Cause> {
     let checks = (0..input.expect().len()).map(Cause::Check);
     let defaults = defaults(input, thresholds);
     checks

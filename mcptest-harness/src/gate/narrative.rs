@@ -4,10 +4,10 @@ use mcptest_suite::Node;
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::form::Own;
+use super::form::CustomForm;
 use super::key::{Key, Keyed, Range, Role, or_variable};
 use super::table::GateEntry;
-use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
+use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, to_u64};
 use crate::eval::{Claim, ClaimVerdict, Considered, has_english, narrative_rules};
 use crate::eval::{NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::Evidence;
@@ -37,35 +37,35 @@ impl Keyed for NarrativeOptions {
             &mut options.mutating_tools
         })
         .says("Tools that count as writes (calls that change something), whatever their names say.")
-        .is(Role::Tools),
+        .with_role(Role::Tools),
         Key::texts("readonly_tools", "tool names", |options: &mut Self| {
             &mut options.readonly_tools
         })
         .says("Tools that never count as writes. This key wins over `mutating_tools`.")
-        .is(Role::Tools),
+        .with_role(Role::Tools),
         Key::texts("verbs", "verbs", |options: &mut Self| &mut options.verbs)
             .says("Further verbs of change that the gate reads, beside the verbs that it knows."),
         Key::form(
             "evidence",
-            &Own {
+            &CustomForm {
                 schema: evidence_schema,
-                read: evidence,
+                read: read_evidence,
             },
         )
         .says(
             "For a verb, the tools that do it. No other tool then counts for this verb. An empty list says that no tool does it.",
         )
-        .is(Role::Tools),
+        .with_role(Role::Tools),
         Key::texts("tools", "tool names", |options: &mut Self| {
             &mut options.tools
         })
         .says("All tools of the agent. Use this key if the recordings do not list the tools.")
-        .is(Role::Tools),
+        .with_role(Role::Tools),
         Key::form(
             "ignore",
-            &Own {
-                schema: rules,
-                read: ignored,
+            &CustomForm {
+                schema: rules_schema,
+                read: read_ignored,
             },
         )
         .says("Reading rules to switch off. A failure shows the id of each rule."),
@@ -81,7 +81,7 @@ impl Keyed for NarrativeOptions {
             |options: &mut Self| &mut options.max_divergence_score,
         )
         .says("The highest `narrative.divergence_score` that passes.")
-        .limits("narrative.divergence_score"),
+        .limits_target("narrative.divergence_score"),
         Key::flag(
             "fail_on_claimed_but_absent_mutating",
             |options: &mut Self| &mut options.fail_on_claimed_but_absent_mutating,
@@ -89,7 +89,7 @@ impl Keyed for NarrativeOptions {
         .says("`false`: the default does not fail for a claimed change that the run did not make."),
         Key::form(
             "llm_assisted",
-            &Own {
+            &CustomForm {
                 schema: || or_variable(&json!({ "type": "boolean", })),
                 // Whoever has said it elsewhere may say it here.
                 read: |block, node, _| block.problems.flag(node).is_some(),
@@ -116,7 +116,7 @@ fn evidence_schema() -> Value {
 }
 
 /// Tools by verb.
-fn evidence(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeOptions) -> bool {
+fn read_evidence(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeOptions) -> bool {
     let Some(entries) = node.entries() else {
         let what = "a mapping of verbs to tool names";
         block.problems.expected(what, node);
@@ -133,13 +133,13 @@ fn evidence(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeOptio
 }
 
 /// What may stand at `ignore`, for editors.
-fn rules() -> Value {
+fn rules_schema() -> Value {
     let ids: Vec<&str> = narrative_rules().collect();
     json!({ "type": "array", "items": { "enum": ids } })
 }
 
 /// The rules that are not applied.
-fn ignored(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeOptions) -> bool {
+fn read_ignored(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeOptions) -> bool {
     let rules: Vec<(&str, &str)> = narrative_rules().map(|id| (id, id)).collect();
     let items = block.problems.any_items(node, "rule ids").iter();
     let ids = items.filter_map(|item| block.problems.choice(item, "rule", &rules));
@@ -164,8 +164,8 @@ impl EachRun for NarrativeOptions {
     fn counts(&self, run: &Run, report: &NarrativeReport) -> Counts {
         let calls = run.trace.tool_calls.len();
         Counts::from([
-            ("claims", wide(report.claims.len())),
-            ("calls", wide(calls)),
+            ("claims", to_u64(report.claims.len())),
+            ("calls", to_u64(calls)),
         ])
     }
 
@@ -194,12 +194,12 @@ impl EachRun for NarrativeOptions {
                 "no claim was read in any run; {before} messages before the closings were not read, `all_messages: true` reads them"
             ),
         });
-        let notes: Vec<String> = none.into_iter().chain(unread(runs, scores)).collect();
+        let notes: Vec<String> = none.into_iter().chain(note_unread(runs, scores)).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
-        let mut evidence = claims(run, report, false);
+        let mut evidence = claim_evidence(run, report, false);
         let silent = report.present_but_unclaimed.iter();
         let silent: Vec<String> = silent
             .map(|call| format!("{} {}", call.call, call.tool))
@@ -215,12 +215,12 @@ impl EachRun for NarrativeOptions {
     }
 
     fn explain_rest(&self, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
-        claims(run, report, true)
+        claim_evidence(run, report, true)
     }
 }
 
 /// How many closings are judged on nothing, since the gate reads English only.
-fn unread(runs: &[Run], scores: &[Value]) -> Option<String> {
+fn note_unread(runs: &[Run], scores: &[Value]) -> Option<String> {
     let other = |(run, metrics): &(&Run, &Value)| {
         let closing = run.trace.closing().unwrap_or_default();
         let said = !closing.trim().is_empty() && metrics["narrative"]["claims"] == 0;
@@ -238,7 +238,7 @@ fn unread(runs: &[Run], scores: &[Value]) -> Option<String> {
 }
 
 /// The claims that calls support, or the others: each with its verdict. Those that count come first.
-fn claims(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<Evidence> {
+fn claim_evidence(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<Evidence> {
     let mut claims: Vec<&Claim> = report.claims.iter().collect();
     claims.sort_by_key(|claim| matches!(claim.verdict, ClaimVerdict::Unclear(_)));
     let shown = claims.into_iter().filter_map(|claim| {
@@ -308,7 +308,7 @@ fn claim_text(title: &str, claim: &Claim, run: &Run) -> String {
         } else {
             alike.len()
         };
-        lines.extend(alike[..shown].iter().map(|one| considered(one, run)));
+        lines.extend(alike[..shown].iter().map(|one| considered_text(one, run)));
         let rest: Vec<String> = alike[shown..]
             .iter()
             .map(|one| one.call.to_string())
@@ -330,7 +330,7 @@ fn claim_text(title: &str, claim: &Claim, run: &Run) -> String {
 const LIKE_CALLS: usize = 2;
 
 /// A call that was considered, and why it does not support the claim.
-fn considered(considered: &Considered, run: &Run) -> String {
+fn considered_text(considered: &Considered, run: &Run) -> String {
     let args = run
         .trace
         .tool_calls

@@ -2,8 +2,8 @@
 
 use mcptest_suite::model::GateKind;
 
-use super::missing_data::named;
-use super::some_runs::places;
+use super::missing_data::runs_phrase;
+use super::some_runs::run_places;
 use crate::eval::changed_by_code;
 use crate::text::short_json;
 use crate::trace::{Run, ToolCall};
@@ -17,7 +17,7 @@ pub(super) fn judges_arguments(kind: GateKind) -> bool {
 }
 
 /// Says in which runs the code called a tool with something else than the model asked.
-pub(crate) fn other_arguments(runs: &[Run]) -> Option<String> {
+pub(crate) fn note_other_arguments(runs: &[Run]) -> Option<String> {
     let differs = |call: &ToolCall| changed_by_code(call).into_iter().next();
     let calls = |run: &Run| {
         run.trace
@@ -26,7 +26,7 @@ pub(crate) fn other_arguments(runs: &[Run]) -> Option<String> {
             .filter(|call| differs(call).is_some())
             .count()
     };
-    let differing = places(runs, |run| calls(run) > 0);
+    let differing = run_places(runs, |run| calls(run) > 0);
     let first = runs.get(*differing.first()?)?;
     let mut all = first.trace.tool_calls.iter().enumerate();
     let (place, call, diff) = all.find_map(|(place, call)| Some((place, call, differs(call)?)))?;
@@ -38,7 +38,7 @@ pub(crate) fn other_arguments(runs: &[Run]) -> Option<String> {
     Some(format!(
         "the code called a tool with something else than the model asked, in {}: in `tool_calls[{place}]` of run {}, `{}` of `{}` is {}, \
          and the model asked for {}; the model's arguments are judged",
-        named(&differing, runs),
+        runs_phrase(&differing, runs),
         differing.first()? + 1,
         diff.path,
         call.name,
@@ -48,10 +48,10 @@ pub(crate) fn other_arguments(runs: &[Run]) -> Option<String> {
 }
 
 /// Says how often the code tried calls, where it tried some more than once.
-pub(crate) fn attempts(runs: &[Run]) -> Option<String> {
+pub(crate) fn note_attempts(runs: &[Run]) -> Option<String> {
     let tried = |call: &ToolCall| call.own.as_ref().map_or(0, |own| own.attempts.len());
     let is_tried = |call: &&ToolCall| tried(call) > 1;
-    let trying = places(runs, |run| {
+    let trying = run_places(runs, |run| {
         run.trace.tool_calls.iter().any(|call| is_tried(&call))
     });
     trying.first()?;
@@ -76,14 +76,14 @@ pub(crate) fn attempts(runs: &[Run]) -> Option<String> {
     };
     Some(format!(
         "the code made {ran} attempts at {calls} in {}; each of these calls counts as one, with the result of its last attempt{twice}",
-        named(&trying, runs)
+        runs_phrase(&trying, runs)
     ))
 }
 
 /// Says which runs, recorded by a session, have no call but that of an output tool, were offered no other tools, and told
 /// the session of none.
-pub(crate) fn may_act_in_text(runs: &[Run]) -> Option<String> {
-    let silent = places(runs, |run| {
+pub(crate) fn note_text_agents(runs: &[Run]) -> Option<String> {
+    let silent = run_places(runs, |run| {
         run.own_tools.is_known
             && run.own_tools.calls.is_empty()
             && (run.trace.tool_calls.is_empty() && run.tools.as_ref().is_none_or(Vec::is_empty)
@@ -97,13 +97,13 @@ pub(crate) fn may_act_in_text(runs: &[Run]) -> Option<String> {
         return Some(format!(
             "no call but the one that ends the run is recorded in {}: the model was offered no other tools, and no tool told the session \
              of a call. The agent may act in text; docs/own-tools.md says what to do",
-            named(&silent, runs)
+            runs_phrase(&silent, runs)
         ));
     }
     Some(format!(
         "no call is recorded in {}: the model was offered no tools, and no tool told the session of a call. The agent may act in \
          text; docs/own-tools.md says what to do",
-        named(&silent, runs)
+        runs_phrase(&silent, runs)
     ))
 }
 

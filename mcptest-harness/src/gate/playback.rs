@@ -9,11 +9,11 @@ use std::{iter, ptr};
 
 use mcptest_suite::escape_line;
 
-use self::evidence::{common, differences, listed};
-use self::newly_failing::turned;
-use self::volatile::{Changing, is_of_values};
+use self::evidence::{difference_evidence, group_by_text, list_evidence};
+use self::newly_failing::newly_failing_gates;
+use self::volatile::{VolatileValues, is_of_values};
 use super::table::GateEntry;
-use super::{Breach, Cause, Counts, EachRun, Input, PlayedFacts, RunScore, Threshold, wide};
+use super::{Breach, Cause, Counts, EachRun, Input, PlayedFacts, RunScore, Threshold, to_u64};
 use crate::eval::{PlaybackOptions, PlaybackReport};
 use crate::record::PlayedRun;
 use crate::render::Evidence;
@@ -50,7 +50,7 @@ pub(crate) struct Unplayable {
 }
 
 /// Why a gate has no number for a run.
-fn unplayable(why: Unplayable) -> Box<Breach> {
+fn unplayable_breach(why: Unplayable) -> Box<Breach> {
     let cause = Cause::Gate("the agent's own code must be run against the recording".to_owned());
     Box::new(Breach {
         details: why.details,
@@ -60,7 +60,7 @@ fn unplayable(why: Unplayable) -> Box<Breach> {
 }
 
 /// What the player made of a run.
-fn played<'i>(
+fn played_run<'i>(
     options: &PlaybackOptions,
     input: &Input<'i>,
     run: &Run,
@@ -82,21 +82,26 @@ impl EachRun for PlaybackOptions {
     const DEFAULT: &'static [Threshold] = &[Threshold::at_least("playback.passed", 1.0)];
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<PlaybackReport>, Box<Breach>> {
-        let played = played(self, input, run).map_err(unplayable)?;
+        let played = played_run(self, input, run).map_err(unplayable_breach)?;
         let mut report = played.report.clone();
         if self.gates {
-            report.turned = turned(input, run, played.run.as_ref());
+            report.turned = newly_failing_gates(input, run, played.run.as_ref());
         }
         Ok(RunScore::new(report))
     }
 
     fn counts(&self, _run: &Run, report: &PlaybackReport) -> Counts {
-        Counts::from([("model calls played", wide(report.model_calls))])
+        Counts::from([("model calls played", to_u64(report.model_calls))])
     }
 
-    fn played(&self, input: &Input<'_>, run: &Run, report: &PlaybackReport) -> Option<PlayedFacts> {
+    fn played_facts(
+        &self,
+        input: &Input<'_>,
+        run: &Run,
+        report: &PlaybackReport,
+    ) -> Option<PlayedFacts> {
         let place = input.runs.iter().position(|other| ptr::eq(other, run))?;
-        let played = played(self, input, run).ok()?;
+        let played = played_run(self, input, run).ok()?;
         Some(PlayedFacts::new(place, played, report))
     }
 
@@ -111,30 +116,30 @@ impl EachRun for PlaybackOptions {
         if !report.passed() {
             return Vec::new();
         }
-        let calls = mcptest_trace::text::counted(report.model_calls, "model call");
+        let calls = mcptest_trace::text::pluralize(report.model_calls, "model call");
         let text = format!("the code made {calls}, each as recorded");
         vec![Evidence::Text(text)]
     }
 
     /// Shows what the broken runs have in common: one change of the code shows in many runs, and is told once.
     fn explain_all(&self, input: &Input<'_>, broken: &[(usize, &PlaybackReport)]) -> Vec<Evidence> {
-        let mut evidence = differences(input, broken);
+        let mut evidence = difference_evidence(input, broken);
         let turned =
-            common(broken.iter().flat_map(|(run, report)| {
+            group_by_text(broken.iter().flat_map(|(run, report)| {
                 report.turned.iter().map(move |line| (*run, line.clone()))
             }));
         if !turned.is_empty() {
             let title = "these hold for the recording, but not for the played run:";
-            evidence.push(listed(title, &turned, input, "- "));
+            evidence.push(list_evidence(title, &turned, input, "- "));
         }
-        let played = |run: usize| played(self, input, &input.runs[run]).ok();
-        let ended = common(
+        let played = |run: usize| played_run(self, input, &input.runs[run]).ok();
+        let ended = group_by_text(
             broken
                 .iter()
                 .filter_map(|(run, _)| Some((*run, played(*run)?.ended.clone()?))),
         );
         if !ended.is_empty() {
-            evidence.push(listed("how the code ended:", &ended, input, "- "));
+            evidence.push(list_evidence("how the code ended:", &ended, input, "- "));
         }
         let words = broken
             .iter()
@@ -169,7 +174,7 @@ fn remedies(
         reports.flat_map(|(_, report)| report.divergences.iter().chain(&report.unasked))
     };
     let is_new = player.is_new();
-    let changing = Changing::find(differing(), is_new);
+    let changing = VolatileValues::find(differing(), is_new);
     let mut evidence = Vec::new();
     if let Some(changing) = &changing {
         let lines = changing.advice(options, is_new);

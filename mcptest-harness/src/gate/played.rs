@@ -94,7 +94,7 @@ impl PlayedFacts {
         let all = report.divergences.iter().chain(&report.unasked);
         let facts = Self {
             run: run + 1,
-            model_calls: super::wide(report.model_calls),
+            model_calls: super::to_u64(report.model_calls),
             exit_status: report.exit_status,
             ended: played.ended.clone(),
             divergences: all.map(DivergenceFacts::from_divergence).collect(),
@@ -105,8 +105,8 @@ impl PlayedFacts {
             return facts;
         }
         Self {
-            calls: played.run.as_ref().map(calls).unwrap_or_default(),
-            closing: played.run.as_ref().and_then(closing),
+            calls: played.run.as_ref().map(played_calls).unwrap_or_default(),
+            closing: played.run.as_ref().and_then(closing_text),
             stderr: played.stderr.clone(),
             ..facts
         }
@@ -123,31 +123,31 @@ impl DivergenceFacts {
             path: one.path.clone(),
             place: one.place.clone(),
             message: one.message.clone(),
-            recorded: one.recorded.as_ref().map(shortened),
-            played: one.played.as_ref().map(shortened),
+            recorded: one.recorded.as_ref().map(shorten),
+            played: one.played.as_ref().map(shorten),
         }
     }
 }
 
-fn calls(run: &Run) -> Vec<PlayedCall> {
+fn played_calls(run: &Run) -> Vec<PlayedCall> {
     let trace = &run.trace;
     let calls = trace.tool_calls.iter().zip(trace.results_by_call());
     let of = calls.map(|(call, result)| PlayedCall {
         name: call.name.clone(),
         server: call.server.clone(),
-        args: shortened(&call.args),
-        result: result.map(|result| shortened(&result.result)),
+        args: shorten(&call.args),
+        result: result.map(|result| shorten(&result.result)),
         is_error: result.is_some_and(|result| result.is_error),
     });
     of.collect()
 }
 
-fn closing(run: &Run) -> Option<String> {
+fn closing_text(run: &Run) -> Option<String> {
     let closing = run.trace.final_response.as_deref()?;
     Some(closing.to_owned()).filter(|text| !text.is_empty())
 }
 
-fn shortened(value: &Value) -> Value {
+fn shorten(value: &Value) -> Value {
     let is_long = match value {
         Value::String(text) => text.len() > LONG,
         Value::Array(_) | Value::Object(_) => value.to_string().len() > LONG,

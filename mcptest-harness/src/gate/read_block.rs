@@ -2,7 +2,7 @@
 
 use mcptest_suite::{Diagnostic, Node, Spanned};
 
-use super::block::{Block, written};
+use super::block::{Block, number_text};
 use super::key::{Key, Keyed, ToolOfServer};
 use crate::eval::ToolPattern;
 
@@ -25,19 +25,19 @@ impl<'n> Block<'n, '_> {
     }
 
     /// What stands at a key.
-    pub(super) fn at<O>(&mut self, key: &Key<O>) -> Option<&'n Node> {
+    pub(super) fn get_key<O>(&mut self, key: &Key<O>) -> Option<&'n Node> {
         self.get(key.name)
     }
 
     /// Whether something stands at a key.
     pub(super) fn has<O>(&self, key: &Key<O>) -> bool {
-        self.stands(key.name)
+        self.has_name(key.name)
     }
 
     /// Whether none of the keys stands there, nor `expect`, nor one of them misspelt, which is told elsewhere.
-    pub(super) fn says_nothing<O: Keyed>(&self) -> bool {
+    pub(super) fn has_no_key<O: Keyed>(&self) -> bool {
         let names: Vec<&str> = O::KEYS.iter().map(|key| key.name).collect();
-        let stands = |name: &&str| self.stands(name);
+        let stands = |name: &&str| self.has_name(name);
         !names.iter().chain(&["expect"]).any(stands) && !self.misspells(&names)
     }
 
@@ -50,10 +50,10 @@ impl<'n> Block<'n, '_> {
         let items = self.problems.items(node, of).unwrap_or_default();
         let patterns = items.iter().filter_map(|item| {
             let pattern = if item.entries().is_some() {
-                let tool: ToolOfServer = self.below(item, "a tool pattern")?;
+                let tool: ToolOfServer = self.read_nested(item, "a tool pattern")?;
                 ToolPattern::new(tool.name).with_server(tool.server)
             } else {
-                ToolPattern::new(self.problems.words(item)?.value)
+                ToolPattern::new(self.problems.non_blank_text(item)?.value)
             };
             self.tools.patterns.push(pattern.clone());
             Some(Spanned::new(pattern, item.span))
@@ -63,7 +63,7 @@ impl<'n> Block<'n, '_> {
 
     /// Notes the tools that a value names: a text, or those of a list or of a mapping's values.
     pub(super) fn note_tools(&mut self, node: &Node) {
-        if let Some(text) = node.text().or_else(|| written(node)) {
+        if let Some(text) = node.text().or_else(|| number_text(node)) {
             match &self.server {
                 Some(server) => {
                     let pattern = ToolPattern::new(text).with_server(server.clone());
@@ -81,20 +81,25 @@ impl<'n> Block<'n, '_> {
     }
 
     /// Reads each mapping of a list.
-    pub(super) fn each<O: Keyed>(&mut self, node: &Node, of: &str, one: &'static str) -> Vec<O> {
+    pub(super) fn read_list<O: Keyed>(
+        &mut self,
+        node: &Node,
+        of: &str,
+        one: &'static str,
+    ) -> Vec<O> {
         let items = self.problems.any_items(node, of);
         let read = items.iter().filter_map(|item| {
-            if let (Some(text), Some(only)) = (item.text(), the_required::<O>()) {
-                self.named_alone(item, text, one, only);
+            if let (Some(text), Some(only)) = (item.text(), required_key::<O>()) {
+                self.note_bare_text(item, text, one, only);
                 return None;
             }
-            self.below(item, one)
+            self.read_nested(item, one)
         });
         read.collect()
     }
 
     /// Notes text in the place of a mapping of which it would be one value.
-    fn named_alone(&mut self, node: &Node, text: &str, one: &str, key: &str) {
+    fn note_bare_text(&mut self, node: &Node, text: &str, one: &str, key: &str) {
         let message = format!("expected a mapping for {one}, found text");
         let help = format!("write `{{ {key}: {text} }}`");
         self.problems
@@ -102,7 +107,7 @@ impl<'n> Block<'n, '_> {
     }
 
     /// Reads a mapping below this one, called so in messages.
-    pub(super) fn below<O: Keyed>(&mut self, node: &Node, called: &'static str) -> Option<O> {
+    pub(super) fn read_nested<O: Keyed>(&mut self, node: &Node, called: &'static str) -> Option<O> {
         let mut block = self.nested(node, called)?;
         let options = block.read();
         let tools = std::mem::take(&mut block.tools);
@@ -113,7 +118,7 @@ impl<'n> Block<'n, '_> {
 }
 
 /// The one key that must be there, where there is one.
-fn the_required<O: Keyed>() -> Option<&'static str> {
+fn required_key<O: Keyed>() -> Option<&'static str> {
     let mut required = O::KEYS.iter().filter(|key| key.is_required());
     let first = required.next()?;
     required.next().is_none().then_some(first.name)

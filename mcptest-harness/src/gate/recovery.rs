@@ -7,10 +7,10 @@ use mcptest_suite::Diagnostic;
 use super::block::Block;
 use super::key::{Key, Keyed};
 use super::table::GateEntry;
-use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, wide};
+use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, to_u64};
 use crate::eval::{Fault, FaultPlan, RecoveryReport, judge_recovery, never_fired};
 use crate::render::Evidence;
-use crate::text::{looking_alike, thousands, truncate_lines};
+use crate::text::{lookalike_pairs, truncate_lines, with_thousands};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Recovery>();
@@ -109,19 +109,22 @@ impl EachRun for Recovery {
         })
     }
 
-    fn across(&self, runs: &[Run], reports: &[RecoveryReport]) -> Vec<Breach> {
-        self.silent(runs, reports)
+    fn breaches_across(&self, runs: &[Run], reports: &[RecoveryReport]) -> Vec<Breach> {
+        self.never_fired(runs, reports)
     }
 
     fn counts(&self, run: &Run, report: &RecoveryReport) -> Counts {
         let calls = run.trace.tool_calls.len();
-        Counts::from([("faults", wide(report.hits.len())), ("calls", wide(calls))])
+        Counts::from([
+            ("faults", to_u64(report.hits.len())),
+            ("calls", to_u64(calls)),
+        ])
     }
 
     fn explain(&self, _input: &Input<'_>, run: &Run, report: &RecoveryReport) -> Vec<Evidence> {
-        let injected: Vec<String> = self.plan.faults.iter().map(described).collect();
+        let injected: Vec<String> = self.plan.faults.iter().map(describe_fault).collect();
         let mut lines = vec![format!("injected: {}", injected.join("; "))];
-        lines.extend(calls(run, report));
+        lines.extend(call_lines(run, report));
         let ending = run
             .trace
             .conversation
@@ -141,7 +144,7 @@ impl EachRun for Recovery {
         lines.push(format!(
             "stopped: {ending}, {closing}; {} detections, {} ms of hanging in virtual time",
             report.detections,
-            thousands(report.user_visible_hang_ms)
+            with_thousands(report.user_visible_hang_ms)
         ));
         vec![Evidence::Text(truncate_lines(&lines))]
     }
@@ -156,9 +159,9 @@ impl Recovery {
         {
             let took = report.time_to_recovery_ms.map_or_else(
                 || "a run that never recovered".to_owned(),
-                |time| format!("{} ms", thousands(time)),
+                |time| format!("{} ms", with_thousands(time)),
             );
-            let asks = format!("`max_recovery_ms` allows {} ms", thousands(most));
+            let asks = format!("`max_recovery_ms` allows {} ms", with_thousands(most));
             breaches.push(Breach::new(Cause::Gate(asks), &took));
         }
         if self.require_clean_timeout && !report.clean_timeout {
@@ -170,7 +173,7 @@ impl Recovery {
     }
 
     /// The injected faults that fired in no run, unless that is allowed.
-    pub(super) fn silent(&self, runs: &[Run], reports: &[RecoveryReport]) -> Vec<Breach> {
+    pub(super) fn never_fired(&self, runs: &[Run], reports: &[RecoveryReport]) -> Vec<Breach> {
         if self.allow_unexercised {
             return Vec::new();
         }
@@ -191,7 +194,7 @@ pub(super) fn not_exercised(
 ) -> Option<Breach> {
     let (asks, found) = if !report.contradictions.is_empty() {
         let asks = "the run must be recorded with the fault".to_owned();
-        (asks, report.contradictions_told())
+        (asks, report.describe_contradictions())
     } else if !report.exercised && !allowed {
         let calls = run.trace.tool_calls.len();
         let asks = format!("recovery was not exercised: an injected fault must fire{unless}");
@@ -203,10 +206,10 @@ pub(super) fn not_exercised(
 }
 
 /// The tools of faults that look like a tool that a run calls, which has another name, a line each.
-pub(super) fn alike_targets(plan: &FaultPlan, run: &Run) -> Vec<String> {
+pub(super) fn look_alike_targets(plan: &FaultPlan, run: &Run) -> Vec<String> {
     let called = run.trace.tool_calls.iter().map(|call| call.name.as_str());
     let targets = plan.faults.iter().filter_map(|fault| fault.tool.as_deref());
-    let pairs = looking_alike(targets, called).into_iter();
+    let pairs = lookalike_pairs(targets, called).into_iter();
     let lines = pairs.map(|(target, name)| {
         format!("a fault is for the tool `{target}`, and the run calls `{name}`")
     });
@@ -224,7 +227,7 @@ pub(super) fn silent_faults(
     let breaches = silent.map(|fault| {
         let asks = format!(
             "every injected fault must fire in some run{unless}: {}",
-            described(fault)
+            describe_fault(fault)
         );
         let tool = fault.tool.as_deref();
         let called = |run: &Run| tool.is_none_or(|tool| run.calls_of(tool).next().is_some());
@@ -238,7 +241,7 @@ pub(super) fn silent_faults(
     breaches.collect()
 }
 
-fn described(fault: &Fault) -> String {
+fn describe_fault(fault: &Fault) -> String {
     let target = match (&fault.tool, &fault.server) {
         (Some(tool), Some(server)) => format!("tool `{tool}` of `{server}`"),
         (Some(tool), None) => format!("tool `{tool}`"),
@@ -248,7 +251,7 @@ fn described(fault: &Fault) -> String {
 }
 
 /// Each call with what hit it.
-fn calls<'a>(run: &'a Run, report: &'a RecoveryReport) -> impl Iterator<Item = String> + 'a {
+fn call_lines<'a>(run: &'a Run, report: &'a RecoveryReport) -> impl Iterator<Item = String> + 'a {
     let mut hits = BTreeMap::new();
     for hit in &report.hits {
         hits.entry(hit.call_index).or_insert(hit);
@@ -268,7 +271,7 @@ fn calls<'a>(run: &'a Run, report: &'a RecoveryReport) -> impl Iterator<Item = S
                     Some(after) => format!(
                         "   <- hit by `{}`, noticed after {} ms",
                         hit.fault,
-                        thousands(after)
+                        with_thousands(after)
                     ),
                     None => format!("   <- hit by `{}`", hit.fault),
                 },

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use self::scored::{Scored, Thresholds};
 use super::block::Block;
-use super::expect::no_items;
+use super::expect::note_no_items;
 use super::expectation::CheckVerdicts;
-use super::form::Own;
+use super::form::CustomForm;
 use super::key::{Key, Keyed, or_variable};
 use super::table::{GateEntry, judging_each_run};
-use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold, named};
+use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold, name_runs};
 use crate::eval::{
     Confidence, Measure, Metrics, ReliabilityOptions, ReliabilitySummary, recommend_runs,
     summarize_with,
@@ -50,7 +50,7 @@ pub(super) enum Successes {
 }
 
 /// What may stand at `outcome`, for editors.
-fn outcomes() -> Value {
+fn outcomes_schema() -> Value {
     let words = ["expect", "recorded"].into_iter();
     let words = words.chain(judging_each_run().map(GateKind::name));
     let word = json!({ "enum": words.collect::<Vec<_>>() });
@@ -73,9 +73,9 @@ impl Options for Reliability {
 
 const OUTCOME: Key<Reliability> = Key::form(
     "outcome",
-    &Own {
-        schema: outcomes,
-        read: outcome,
+    &CustomForm {
+        schema: outcomes_schema,
+        read: read_outcome,
     },
 )
 .says(
@@ -101,19 +101,19 @@ impl Keyed for Reliability {
         OUTCOME,
         Key::form(
             "confidence",
-            &Own {
+            &CustomForm {
                 schema: || json!({ "default": 95, "enum": [90, 95, 99, "90", "95", "99"] }),
-                read: confidence,
+                read: read_confidence,
             },
         )
         .says("The confidence of the intervals, in percent."),
         Key::form(
             "half_width",
-            &Own {
+            &CustomForm {
                 schema: || {
                     or_variable(&json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 50 }))
                 },
-                read: half_width,
+                read: read_half_width,
             },
         )
         .says("How exactly the pass rate must be known: `5` means 5 percentage points more or less. The gate fails if there are too few runs for that."),
@@ -138,13 +138,13 @@ impl Keyed for Reliability {
         if block.has(&OUTCOME) || block.agent.expects == Expects::Something {
             return whole;
         }
-        let problem = no_expect(block.agent.expects, block.span);
+        let problem = missing_expect(block.agent.expects, block.span);
         block.problems.push(problem);
         false
     }
 }
 
-fn confidence(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
+fn read_confidence(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
     let levels = [
         ("90", Confidence::Ninety),
         ("95", Confidence::NinetyFive),
@@ -158,7 +158,7 @@ fn confidence(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) ->
 /// A half-width that an interval within 0 to 100 percent cannot exceed.
 const WIDEST: f64 = 50.0;
 
-fn half_width(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
+fn read_half_width(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
     let Some(percent) = block.problems.number(node, 0.0, WIDEST) else {
         return false;
     };
@@ -178,7 +178,7 @@ fn half_width(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) ->
     false
 }
 
-fn no_expect(expects: Expects, span: Span) -> Diagnostic {
+fn missing_expect(expects: Expects, span: Span) -> Diagnostic {
     let why = match expects {
         Expects::OnlyOfModels => "all assertions of this agent need a model",
         Expects::Nothing | Expects::Something => "this agent has no `expect:`",
@@ -192,8 +192,8 @@ fn no_expect(expects: Expects, span: Span) -> Diagnostic {
     )
 }
 
-fn outcome(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
-    let outcome = successes(node, block.agent, block.problems);
+fn read_outcome(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bool {
+    let outcome = read_successes(node, block.agent, block.problems);
     let is_read = outcome.is_some();
     if let Some(outcome) = outcome {
         gate.outcome = outcome;
@@ -201,7 +201,11 @@ fn outcome(block: &mut Block<'_, '_>, node: &Node, gate: &mut Reliability) -> bo
     is_read
 }
 
-fn successes(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) -> Option<Successes> {
+fn read_successes(
+    node: &Node,
+    agent: &DeclaredAgent<'_>,
+    problems: &mut Problems,
+) -> Option<Successes> {
     let alone = match node.items() {
         Some([only]) => only,
         _ => node,
@@ -220,13 +224,13 @@ fn successes(node: &Node, agent: &DeclaredAgent<'_>, problems: &mut Problems) ->
     };
     let (mut expect, mut gates) = (false, Vec::new());
     for item in items {
-        let Some(word) = problems.words(item) else {
+        let Some(word) = problems.non_blank_text(item) else {
             continue;
         };
         let kind = judging_each_run().find(|kind| kind.name() == word.value);
         match (word.value.as_str(), kind) {
             ("expect", _) if agent.expects == Expects::Something => expect = true,
-            ("expect", _) => problems.push(no_expect(agent.expects, word.span)),
+            ("expect", _) => problems.push(missing_expect(agent.expects, word.span)),
             ("recorded", _) => problems.push(
                 Diagnostic::at(
                     word.span,
@@ -295,11 +299,11 @@ impl AllRuns for Reliability {
         let expected: Vec<_> = runs.map(|run| Expect::verdicts(input, run)).collect();
         let of_none = match expected.as_slice() {
             [] => Vec::new(),
-            expected => no_items(&input.gates.expect, expected),
+            expected => note_no_items(&input.gates.expect, expected),
         };
         let mut expected = expected.into_iter();
         let runs = 0..input.runs.len();
-        let verdicts = runs.map(|run| verdict(self, input, run, expected.next()));
+        let verdicts = runs.map(|run| count_run(self, input, run, expected.next()));
         let verdicts: Vec<CountedRun> = verdicts.collect();
         let breaches = verdicts.iter().enumerate().filter_map(|(index, verdict)| {
             let CountedRun::Unknown { asks, found } = verdict else {
@@ -378,7 +382,7 @@ impl AllRuns for Reliability {
 
     fn notes(&self, input: &Input<'_>, outcomes: &Outcomes) -> Vec<String> {
         let notes = outcomes.of_none.iter().cloned();
-        notes.chain(left_out(self, input, outcomes)).collect()
+        notes.chain(note_left_out(self, input, outcomes)).collect()
     }
 }
 
@@ -418,7 +422,7 @@ impl Reliability {
 
     /// Notes thresholds of scores where no score is asked, and those that no score is within.
     fn refuse_thresholds(&self, block: &mut Block<'_, '_>) {
-        let stated = [&MIN_SCORE, &MAX_SCORE].map(|key| block.at(key));
+        let stated = [&MIN_SCORE, &MAX_SCORE].map(|key| block.get_key(key));
         if let (Some(least), Some(most)) = (self.thresholds.min_score, self.thresholds.max_score)
             && least > most
             && let [Some(node), _] = stated
@@ -461,7 +465,7 @@ impl Reliability {
 }
 
 /// Says which runs are not counted, where some are not.
-fn left_out(gate: &Reliability, input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
+fn note_left_out(gate: &Reliability, input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
     let verdicts = outcomes.verdicts.iter().enumerate();
     let of_none = verdicts.filter(|(_, verdict)| **verdict == CountedRun::OfNone);
     let places: Vec<usize> = of_none.map(|(place, _)| place).collect();
@@ -469,7 +473,7 @@ fn left_out(gate: &Reliability, input: &Input<'_>, outcomes: &Outcomes) -> Optio
     let [nothing, _] = gate.judged_on_nothing();
     let said =
         format!("left out {count} of {all} runs, in which {nothing}, so nothing was judged:");
-    (count > 0).then(|| named(&said, input.runs, &places))
+    (count > 0).then(|| name_runs(&said, input.runs, &places))
 }
 
 /// What became of a run.
@@ -488,7 +492,7 @@ enum CountedRun {
 }
 
 /// What becomes of a run; `expected` where `expect:` is counted.
-fn verdict(
+fn count_run(
     gate: &Reliability,
     input: &Input<'_>,
     run: usize,
@@ -522,7 +526,7 @@ fn verdict(
         let checks = &input.gates.expect;
         of_none &= verdicts.of_none.len() == checks.len();
         // What nobody here can tell is no pass.
-        if let Some(breach) = verdicts.all().first() {
+        if let Some(breach) = verdicts.into_breaches().first() {
             let Cause::Check(check) = breach.cause else {
                 return CountedRun::Fail(breach.found.clone());
             };
@@ -535,7 +539,7 @@ fn verdict(
             return CountedRun::Fail(format!("`{name}` judges all runs together"));
         };
         if let Some(breach) = breaches.first() {
-            let asks = breach.asks(&gate.expect);
+            let asks = breach.expectation(&gate.expect);
             return CountedRun::Fail(format!("`{name}`: {asks}, {}", breach.found));
         }
     }

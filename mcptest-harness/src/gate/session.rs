@@ -4,13 +4,13 @@ use mcptest_suite::{Diagnostic, escape_line};
 use serde_json::Value;
 
 use super::block::Block;
-use super::form::Mapping;
+use super::form::MappingForm;
 use super::key::{Key, Keyed, Range};
 use super::table::GateEntry;
-use super::{AllRuns, Breach, Cause, Counts, Input, NotJudged, Options, Threshold, wide};
+use super::{AllRuns, Breach, Cause, Counts, Input, NotJudged, Options, Threshold, to_u64};
 use crate::eval::{
     NarrativeOptions, SessionReport, SessionScore, Weights, score_session, session_traces,
-    signals_of_scores,
+    signals_from_scores,
 };
 use crate::render::Evidence;
 use crate::text::truncate_lines;
@@ -44,7 +44,7 @@ impl Keyed for Session {
         ),
         Key::form(
             "weights",
-            &Mapping {
+            &MappingForm {
                 called: "`weights`",
                 at: |session: &mut Session| &mut session.weights,
             },
@@ -95,9 +95,12 @@ impl Keyed for Weights {
         let all = [confidence, loop_detection, tool_correctness, coherence];
         if all.iter().all(|weight| *weight <= 0.0) {
             block.problems.push(
-                Diagnostic::at(block.first(), "with all weights 0 no signal counts")
-                    .note("every run gets the same verdict here, so nothing is tested")
-                    .help("give at least one signal a weight above 0"),
+                Diagnostic::at(
+                    block.first_key_span(),
+                    "with all weights 0 no signal counts",
+                )
+                .note("every run gets the same verdict here, so nothing is tested")
+                .help("give at least one signal a weight above 0"),
             );
         }
         whole
@@ -114,9 +117,9 @@ impl AllRuns for Session {
         let narrative = narrative.unwrap_or(&usual);
         let (mut runs, mut breaches) = (Vec::new(), Vec::new());
         for (place, run) in input.runs.iter().enumerate() {
-            match signals_of_scores(&run.trace, run.signals) {
+            match signals_from_scores(&run.trace, run.signals) {
                 Ok(signals) => runs.push((&run.trace, signals)),
-                Err(score) => breaches.push(off_the_scale(&score).in_run(place)),
+                Err(score) => breaches.push(off_scale_breach(&score).in_run(place)),
             }
         }
         if breaches.is_empty() {
@@ -157,8 +160,8 @@ impl AllRuns for Session {
     fn counts(&self, _runs: &[Run], report: &SessionReport) -> Counts {
         let (reliability, consistency) = (&report.agent_reliability, &report.agent_consistency);
         Counts::from([
-            ("reliability_signals", wide(reliability.evaluated)),
-            ("consistency_signals", wide(consistency.evaluated)),
+            ("reliability_signals", to_u64(reliability.evaluated)),
+            ("consistency_signals", to_u64(consistency.evaluated)),
         ])
     }
 
@@ -204,7 +207,7 @@ const SIGNALS: [Signal; 4] = [
 ];
 
 /// A score that is named like a signal and is none.
-fn off_the_scale(score: &Score) -> Breach {
+fn off_scale_breach(score: &Score) -> Breach {
     let asks = format!(
         "a score named `{}` is a signal, and must be from 0 to 1",
         score.name

@@ -11,15 +11,15 @@ use mcptest_trace::text::escape_stored_line;
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::form::Own;
+use super::form::CustomForm;
 use super::key::{Key, Keyed};
 use super::table::GateEntry;
-use super::{Criterion, Input, Judgement, Options, named, scope, wide};
+use super::{Criterion, Input, Judgement, Options, name_runs, scope, to_u64};
 use crate::render::{Evidence, Finding};
 use crate::trace::{Trace, canonical_json};
 use tools::OfferedTools;
 
-pub(super) const ENTRY: GateEntry = GateEntry::its_own::<Snapshot>();
+pub(super) const ENTRY: GateEntry = GateEntry::custom::<Snapshot>();
 
 /// What a redacted place shows.
 const BLANK: &str = "<redacted>";
@@ -54,9 +54,9 @@ impl Keyed for Snapshot {
             .says("`true`: the tools that the runs were offered are a second snapshot."),
         Key::form(
             "redact",
-            &Own {
+            &CustomForm {
                 schema: || json!({ "type": "array", "items": { "type": ["string", "number"] } }),
-                read: redact,
+                read: read_redact,
             },
         )
         .says("Paths of values to blank, for example `tool_calls[*].args.date`."),
@@ -68,7 +68,7 @@ impl Keyed for Snapshot {
 }
 
 /// Paths to blank.
-fn redact(block: &mut Block<'_, '_>, node: &Node, snapshot: &mut Snapshot) -> bool {
+fn read_redact(block: &mut Block<'_, '_>, node: &Node, snapshot: &mut Snapshot) -> bool {
     let before = block.problems.noted();
     let paths = block.problems.any_items(node, "target paths").iter();
     let paths = paths.filter_map(|path| read_target(path, block.problems));
@@ -84,11 +84,11 @@ impl Criterion for Snapshot {
         for (index, run) in input.runs.iter().enumerate() {
             let mut envelope = run.envelope().clone();
             for (target, used) in self.redact.iter().zip(&mut used) {
-                let before = outline(index, &envelope, self);
+                let before = run_outline(index, &envelope, self);
                 blank(&mut envelope, &target.segments);
-                *used |= outline(index, &envelope, self) != before;
+                *used |= run_outline(index, &envelope, self) != before;
             }
-            text.push_str(&outline(index, &envelope, self));
+            text.push_str(&run_outline(index, &envelope, self));
         }
         for (target, _) in self.redact.iter().zip(used).filter(|(_, used)| !used) {
             let problem = Diagnostic::at(
@@ -100,15 +100,15 @@ impl Criterion for Snapshot {
         }
         let mut notes = Vec::new();
         let refused = input.snapshots.outline(&text).err();
-        findings.extend(refused.map(|details| differs(input, details)));
+        findings.extend(refused.map(|details| difference_finding(input, details)));
         if self.tools {
             let tools = OfferedTools::from_runs(input.runs);
             notes = tools.notes();
-            findings.extend(unlisted(input, &tools.unlisted));
+            findings.extend(unlisted_finding(input, &tools.unlisted));
             // What not all recordings say is nothing to accept.
             if tools.unlisted.is_empty() {
                 let refused = input.snapshots.tools(&tools.text()).err();
-                findings.extend(refused.map(|details| differs(input, details)));
+                findings.extend(refused.map(|details| difference_finding(input, details)));
             }
         }
         Judgement {
@@ -119,7 +119,7 @@ impl Criterion for Snapshot {
 }
 
 /// A snapshot that says something else: what is different, what to do next, and what shows it.
-fn differs(input: &Input<'_>, details: Vec<String>) -> Finding {
+fn difference_finding(input: &Input<'_>, details: Vec<String>) -> Finding {
     let mut details = details.into_iter();
     let what = details.next().unwrap_or_default();
     let message = format!("`snapshot` does not hold: {what}");
@@ -130,13 +130,13 @@ fn differs(input: &Input<'_>, details: Vec<String>) -> Finding {
 }
 
 /// Runs whose recordings do not list their tools.
-fn unlisted(input: &Input<'_>, runs: &[usize]) -> Option<Finding> {
+fn unlisted_finding(input: &Input<'_>, runs: &[usize]) -> Option<Finding> {
     let scope = scope(runs.len(), input.runs.len());
     let message = format!(
         "`snapshot` does not hold{scope}: `tools: true` needs the tools that were offered, and the recording does not list them"
     );
     let problem = Diagnostic::at(input.declared.span, message)
-        .note(named("not listed in", input.runs, runs))
+        .note(name_runs("not listed in", input.runs, runs))
         .help("record the runs again with a recorder that lists the tools (`tools` in the cassette), or remove `tools: true`");
     (!runs.is_empty()).then(|| Finding::new(problem))
 }
@@ -209,13 +209,13 @@ impl BlankedOutcomes {
     fn is_blank(&self, call: usize) -> bool {
         match self {
             Self::All => true,
-            Self::Of(calls) => calls.contains(&wide(call)),
+            Self::Of(calls) => calls.contains(&to_u64(call)),
         }
     }
 }
 
 /// One run, a line a call and a line an argument, so that a change shows as the lines it changes.
-fn outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
+fn run_outline(index: usize, envelope: &Value, gate: &Snapshot) -> String {
     let trace = &Trace::from_envelope(envelope);
     let mut lines = vec![format!("run {}", index + 1)];
     let results = trace.results_by_call();
@@ -305,7 +305,7 @@ mod tests {
             redact: Vec::new(),
             ..Snapshot::default()
         };
-        outline(0, &envelope, &gate)
+        run_outline(0, &envelope, &gate)
     }
 
     #[test]
@@ -318,7 +318,7 @@ mod tests {
             redact: Vec::new(),
             ..Snapshot::default()
         };
-        let text = outline(0, &envelope, &gate);
+        let text = run_outline(0, &envelope, &gate);
         assert!(text.contains("1. a\u{e000}"), "{text}");
         assert!(text.contains("c: \"x\u{fffc}y\\u{ad}\""), "{text}");
     }

@@ -15,7 +15,7 @@ pub(crate) fn scope(broken: usize, runs: usize) -> String {
 }
 
 /// The places of some of the runs.
-pub(super) fn places(runs: &[Run], wanted: impl Fn(&Run) -> bool) -> Vec<usize> {
+pub(super) fn run_places(runs: &[Run], wanted: impl Fn(&Run) -> bool) -> Vec<usize> {
     let runs = runs.iter().enumerate();
     let wanted = runs.filter(|(_, run)| wanted(run));
     wanted.map(|(place, _)| place).collect()
@@ -23,11 +23,11 @@ pub(super) fn places(runs: &[Run], wanted: impl Fn(&Run) -> bool) -> Vec<usize> 
 
 /// Names the runs that something is broken by.
 pub(crate) fn runs_note(runs: &[Run], broken: &[usize]) -> String {
-    named("broken by", runs, broken)
+    name_runs("broken by", runs, broken)
 }
 
 /// Names runs by number and file, after what is said of them.
-pub(super) fn named(said: &str, runs: &[Run], broken: &[usize]) -> String {
+pub(super) fn name_runs(said: &str, runs: &[Run], broken: &[usize]) -> String {
     let named = broken.iter().take(NAMED_RUNS).filter_map(|index| {
         let run = runs.get(*index)?;
         Some(format!("run {} ({})", index + 1, run.origin))

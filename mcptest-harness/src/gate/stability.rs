@@ -6,7 +6,7 @@ use mcptest_suite::{Diagnostic, Node, Span};
 use serde_json::json;
 
 use super::block::Block;
-use super::form::{Mapping, Own, Word};
+use super::form::{CustomForm, MappingForm, WordForm};
 use super::key::{Key, Keyed, Range};
 use super::table::GateEntry;
 use super::{AllRuns, Breach, Cause, Input, NotJudged, Options, Threshold};
@@ -15,7 +15,7 @@ use crate::eval::{
     agent_stability_across_with,
 };
 use crate::render::{Evidence, Table};
-use crate::text::{thousands, truncate};
+use crate::text::{truncate, with_thousands};
 use crate::trace::{Run, Trace, canonical_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Stability>();
@@ -41,7 +41,7 @@ impl Options for Stability {
 
 const TURNS_KEY: Key<Stability> = Key::form(
     "turns",
-    &Word {
+    &WordForm {
         what: "turn kind",
         choices: &TURNS,
         at: |stability: &mut Stability| &mut stability.options.turns,
@@ -53,7 +53,7 @@ const TURNS_KEY: Key<Stability> = Key::form(
 
 const FLOORS: Key<Stability> = Key::form(
     "floors",
-    &Mapping {
+    &MappingForm {
         called: "`floors`",
         at: |stability: &mut Stability| &mut stability.options.floors,
     },
@@ -64,9 +64,9 @@ impl Keyed for Stability {
     const KEYS: &'static [Key<Self>] = &[
         Key::form(
             "dimensions",
-            &Own {
+            &CustomForm {
                 schema: || json!({ "type": "array", "minItems": 1, "items": { "enum": SUB_SCORES } }),
-                read: dimensions,
+                read: read_dimensions,
             },
         )
         .says(
@@ -95,13 +95,13 @@ impl Keyed for Stability {
                 .label(block.span, "compares runs with each other")
                 .help("record more runs and write e.g. `runs: 5`, or remove the gate");
             if runs.span != Span::default() {
-                problem = problem.also(runs.span, "one run has no variance");
+                problem = problem.secondary_label(runs.span, "one run has no variance");
             }
             block.problems.push(problem);
         }
         let dimensions = self.options.dimensions;
-        if let Some(node) = block.at(&TURNS_KEY)
-            && !dimensions.has(SubScore::ResponseConsistency)
+        if let Some(node) = block.get_key(&TURNS_KEY)
+            && !dimensions.contains(SubScore::ResponseConsistency)
         {
             let message = "`turns` does nothing if `response_consistency` does not count";
             block.problems.push(
@@ -109,11 +109,11 @@ impl Keyed for Stability {
                     .help("add `response_consistency` to `dimensions`, or remove `turns`"),
             );
         }
-        if let Some(floors) = block.at(&FLOORS) {
+        if let Some(floors) = block.get_key(&FLOORS) {
             self.fails_below = true;
             let uncounted = SubScore::ALL.into_iter();
-            for score in uncounted.filter(|score| !dimensions.has(*score)) {
-                never_below(block, floors, score.as_str());
+            for score in uncounted.filter(|score| !dimensions.contains(*score)) {
+                note_unused_floor(block, floors, score.as_str());
             }
         }
         whole
@@ -128,26 +128,26 @@ impl Keyed for StabilityFloors {
             |floors: &mut Self| &mut floors.tool_usage_stability,
         )
         .says("The floor of `tool_usage_stability`.")
-        .limits("stability.tool_usage_stability"),
+        .limits_target("stability.tool_usage_stability"),
         Key::number(
             "response_consistency",
             Range::UpTo(1.0),
             |floors: &mut Self| &mut floors.response_consistency,
         )
         .says("The floor of `response_consistency`.")
-        .limits("stability.response_consistency"),
+        .limits_target("stability.response_consistency"),
         Key::number("redundancy", Range::UpTo(1.0), |floors: &mut Self| {
             &mut floors.redundancy
         })
         .says("The floor of `redundancy`.")
-        .limits("stability.redundancy"),
+        .limits_target("stability.redundancy"),
         Key::number(
             "cost_per_progress",
             Range::UpTo(1.0),
             |floors: &mut Self| &mut floors.cost_per_progress,
         )
         .says("The floor of `cost_per_progress`.")
-        .limits("stability.cost_per_progress"),
+        .limits_target("stability.cost_per_progress"),
     ];
 
     fn default_options() -> Self {
@@ -156,7 +156,7 @@ impl Keyed for StabilityFloors {
 }
 
 /// Which sub-scores count.
-fn dimensions(block: &mut Block<'_, '_>, node: &Node, stability: &mut Stability) -> bool {
+fn read_dimensions(block: &mut Block<'_, '_>, node: &Node, stability: &mut Stability) -> bool {
     let known = SubScore::ALL.map(|score| (score.as_str(), score));
     let scores = block.problems.choices(node, "sub-score", &known);
     let dimensions = Dimensions::from_scores(scores);
@@ -165,7 +165,7 @@ fn dimensions(block: &mut Block<'_, '_>, node: &Node, stability: &mut Stability)
 }
 
 /// Notes a floor of a sub-score that does not count.
-fn never_below(block: &mut Block<'_, '_>, floors: &Node, name: &str) {
+fn note_unused_floor(block: &mut Block<'_, '_>, floors: &Node, name: &str) {
     if let Some(node) = floors.get(name) {
         let message =
             format!("`{name}` is not among `dimensions`, so no run falls below its floor");
@@ -181,7 +181,7 @@ impl AllRuns for Stability {
 
     fn report(&self, input: &Input<'_>) -> Result<StabilityAcross, NotJudged> {
         let traces: Vec<&Trace> = input.runs.iter().map(|run| &run.trace).collect();
-        let breaches = vacuous(input.runs, self.options);
+        let breaches = vacuous_runs(input.runs, self.options);
         let across =
             agent_stability_across_with(&traces, self.options).filter(|_| breaches.is_empty());
         across.ok_or(NotJudged {
@@ -223,9 +223,11 @@ impl AllRuns for Stability {
 
 /// Says of a sub-score in how many runs it is 1 for want of what it is made of.
 fn note_vacuous_score(score: SubScore, runs: &[Run], turns: Turns) -> Option<String> {
-    let without = runs.iter().filter(|run| !rests(score, &run.trace, turns));
+    let without = runs
+        .iter()
+        .filter(|run| !has_parts(score, &run.trace, turns));
     let without = without.count();
-    let (name, needs) = (score.as_str(), needs(score));
+    let (name, needs) = (score.as_str(), required_parts(score));
     let say = || {
         format!(
             "`{name}` in {without} of {} runs (it needs {needs})",
@@ -236,13 +238,13 @@ fn note_vacuous_score(score: SubScore, runs: &[Run], turns: Turns) -> Option<Str
 }
 
 /// The runs of which nothing can be said.
-fn vacuous(runs: &[Run], options: StabilityOptions) -> Vec<Breach> {
+fn vacuous_runs(runs: &[Run], options: StabilityOptions) -> Vec<Breach> {
     let empty = runs.iter().enumerate();
     let empty = empty.filter(|(_, run)| nothing_happened(&run.trace, options));
     let needs = if options.dimensions == Dimensions::ALL && options.turns == Turns::All {
         "stability needs a call, a turn or a token in every run".to_owned()
     } else {
-        let needs: BTreeSet<&str> = options.dimensions.iter().map(needs).collect();
+        let needs: BTreeSet<&str> = options.dimensions.iter().map(required_parts).collect();
         let needs: Vec<&str> = needs.into_iter().collect();
         format!(
             "the sub-scores that count need {} in every run",
@@ -257,7 +259,7 @@ fn vacuous(runs: &[Run], options: StabilityOptions) -> Vec<Breach> {
 }
 
 /// What a sub-score is made of.
-const fn needs(score: SubScore) -> &'static str {
+const fn required_parts(score: SubScore) -> &'static str {
     match score {
         SubScore::ToolUsageStability | SubScore::Redundancy => "a call",
         SubScore::ResponseConsistency => "an assistant turn",
@@ -268,15 +270,17 @@ const fn needs(score: SubScore) -> &'static str {
 /// Whether a run has nothing of what the scores that count are made of.
 fn nothing_happened(trace: &Trace, options: StabilityOptions) -> bool {
     let mut counted = options.dimensions.iter();
-    !counted.any(|score| rests(score, trace, options.turns))
+    !counted.any(|score| has_parts(score, trace, options.turns))
 }
 
 /// Whether a run has what a score is made of.
-fn rests(score: SubScore, trace: &Trace, counted: Turns) -> bool {
+fn has_parts(score: SubScore, trace: &Trace, counted: Turns) -> bool {
     let conversation = &trace.conversation;
     match score {
         SubScore::ToolUsageStability | SubScore::Redundancy => !trace.tool_calls.is_empty(),
-        SubScore::ResponseConsistency => conversation.turns.iter().any(|turn| counted.has(turn)),
+        SubScore::ResponseConsistency => {
+            conversation.turns.iter().any(|turn| counted.includes(turn))
+        }
         SubScore::CostPerProgress => {
             let mut steps = conversation.steps.iter();
             trace.tokens_taken() > Some(0) || steps.any(|step| step.total() > Some(0))
@@ -288,7 +292,7 @@ fn rests(score: SubScore, trace: &Trace, counted: Turns) -> bool {
 fn below_floors(across: &StabilityAcross, run: usize) -> impl Iterator<Item = Breach> {
     let (floors, scores) = (across.options.floors.floors(), across.runs[run].scores());
     across
-        .drift_flags_of(run)
+        .run_drift_flags(run)
         .into_iter()
         .filter_map(move |flag| {
             let place = SUB_SCORES.iter().position(|name| *name == flag)?;
@@ -307,7 +311,7 @@ fn evidence(across: &StabilityAcross, runs: &[Run], options: StabilityOptions) -
     for (index, (report, run)) in across.runs.iter().zip(runs).enumerate() {
         let cell = |of: SubScore| {
             let score = report.score(of);
-            match options.dimensions.has(of) {
+            match options.dimensions.contains(of) {
                 true if score <= lowest => format!("*{score:.2}"),
                 true => format!("{score:.2}"),
                 false => format!("({score:.2})"),
@@ -324,10 +328,10 @@ fn evidence(across: &StabilityAcross, runs: &[Run], options: StabilityOptions) -
     let weakest = across
         .runs
         .iter()
-        .position(|run| run.score(run.weakest_of(options.dimensions)) <= lowest)
+        .position(|run| run.score(run.weakest_among(options.dimensions)) <= lowest)
         .unwrap_or_default();
     let report = &across.runs[weakest];
-    let sub_score = report.weakest_of(options.dimensions);
+    let sub_score = report.weakest_among(options.dimensions);
     let reason = reason(sub_score, &runs[weakest].trace, &options);
     let mut legend = format!(
         "* the weakest: `{}` of run {} is {:.4}, because {reason}",
@@ -369,7 +373,7 @@ fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> Str
         }
         SubScore::ResponseConsistency => {
             let turns = trace.conversation.turns.iter();
-            let assistant = turns.filter(|turn| counted.has(turn));
+            let assistant = turns.filter(|turn| counted.includes(turn));
             let lengths: Vec<usize> = assistant.map(|turn| turn.content.chars().count()).collect();
             let (least, most) = (lengths.iter().min(), lengths.iter().max());
             format!(
@@ -405,13 +409,13 @@ fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> Str
             );
             let spent = format!(
                 "{} tokens were spent on {distinct} different calls",
-                thousands(tokens)
+                with_thousands(tokens)
             );
             match distinct {
                 0 => spent,
                 distinct => format!(
                     "{spent}, {} each ({} is normal)",
-                    thousands(tokens / distinct),
+                    with_thousands(tokens / distinct),
                     options.tokens_per_useful_call
                 ),
             }

@@ -3,7 +3,7 @@
 use mcptest_suite::model::{Agent, Model, Prompt};
 use mcptest_suite::{Diagnostic, Span, Spanned, cassette_slug};
 
-use super::{AgentGates, Criterion, Input, Judgement, named, places, scope};
+use super::{AgentGates, Criterion, Input, Judgement, name_runs, run_places, scope};
 use crate::eval::FaultPlan;
 use crate::eval::{HitEvidence, judge_recovery};
 use crate::record::own_code::is_run_of_built_in;
@@ -38,10 +38,15 @@ impl Stale<'_> {
     pub(crate) fn findings(&self, runs: &[Run]) -> Vec<Finding> {
         let Self { agent, command, .. } = *self;
         let mut findings = self.changed_prompts(agent, runs);
-        findings.extend(other_agent(agent, runs));
-        findings.extend(turns(agent, runs, command));
-        findings.extend(faults(&self.gates.fault_plan(), agent, runs, command));
-        findings.extend(answers(agent, runs, command));
+        findings.extend(other_agent_finding(agent, runs));
+        findings.extend(changed_turns(agent, runs, command));
+        findings.extend(changed_faults(
+            &self.gates.fault_plan(),
+            agent,
+            runs,
+            command,
+        ));
+        findings.extend(changed_answers(agent, runs, command));
         findings
     }
 
@@ -73,7 +78,7 @@ impl Stale<'_> {
             // The system prompt of an agent's own code stands there, and need not stand in the suite too.
             let may_be_own = what == "system prompt" && system_prompt.is_none();
             let own = |run: &Run| may_be_own && run.by_session && !is_run_of_built_in(run);
-            let differing = places(runs, |run| recorded(run) != wanted && !own(run));
+            let differing = run_places(runs, |run| recorded(run) != wanted && !own(run));
             let Some(first) = differing.first() else {
                 continue;
             };
@@ -86,7 +91,7 @@ impl Stale<'_> {
 }
 
 /// Runs that say they are of another agent. Names are compared as file names spell them, in any case.
-fn other_agent(agent: &Agent, runs: &[Run]) -> Option<Finding> {
+fn other_agent_finding(agent: &Agent, runs: &[Run]) -> Option<Finding> {
     let name = &agent.name;
     let slug = cassette_slug(&name.value).to_lowercase();
     let recorded = |run: &Run| {
@@ -95,7 +100,7 @@ fn other_agent(agent: &Agent, runs: &[Run]) -> Option<Finding> {
             .filter(|name| cassette_slug(name).to_lowercase() != slug)
             .map(ToOwned::to_owned)
     };
-    let differing = places(runs, |run| recorded(run).is_some());
+    let differing = run_places(runs, |run| recorded(run).is_some());
     let other = recorded(&runs[*differing.first()?])?;
     let message = format!(
         "recorded for another agent, `{}`{}",
@@ -104,13 +109,13 @@ fn other_agent(agent: &Agent, runs: &[Run]) -> Option<Finding> {
     );
     let problem = Diagnostic::new(message)
         .label(name.span, "the suite names this agent")
-        .note(named("recorded in", runs, &differing))
+        .note(name_runs("recorded in", runs, &differing))
         .help("put this agent's own recordings there; if the agent was renamed, change `agent_name` in them");
     Some(Finding::new(problem))
 }
 
 /// Runs with other user turns after the first, which is compared as the prompt is.
-fn turns(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+fn changed_turns(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
     let Prompt::Turns(turns) = &agent.prompt else {
         // A prompt may begin a conversation that the suite knows nothing of.
         return None;
@@ -129,7 +134,7 @@ fn turns(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
             recorded != later
         }
     };
-    let differing = places(runs, differs);
+    let differing = run_places(runs, differs);
     let first = &runs[*differing.first()?];
     let recorded = later_turns(first);
     let longest = recorded.len().max(later.len());
@@ -153,7 +158,7 @@ fn later_turns(run: &Run) -> Vec<&str> {
 }
 
 /// Runs with marks of faults that the plan of today does not leave.
-fn faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+fn changed_faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
     let declared = faults_fingerprint(&plan.faults);
     // What a session noted is so. Other recordings show it by their marks.
     let noted = |run: &Run| {
@@ -178,13 +183,13 @@ fn faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Optio
 }
 
 /// Runs whose own tools were answered otherwise than the suite says now. Only a session answers them.
-fn answers(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+fn changed_answers(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
     let declared = answers_fingerprint(agent);
     let recorded = |run: &Run| {
         let given = run.own_tools.answers.as_ref();
         given.map(|given| given.fingerprint.clone())
     };
-    let differing = places(runs, |run| run.by_session && recorded(run) != declared);
+    let differing = run_places(runs, |run| run.by_session && recorded(run) != declared);
     differing.first()?;
     let first = agent.answers.first();
     let span = first.map_or(agent.name.span, |entry| entry.span);
@@ -226,7 +231,7 @@ fn finding(what: &str, span: Span, some: (&[Run], &[usize]), command: &str) -> F
         .trim_start_matches("other ");
     let problem = Diagnostic::new(message)
         .label(span, "the suite says this now")
-        .note(named("recorded in", runs, differing))
+        .note(name_runs("recorded in", runs, differing))
         .help(format!(
             "record the runs again with `MCPTEST_RECORD=all {command}`, or take back the change of the {change}"
         ));

@@ -6,7 +6,7 @@ use mcptest_suite::{Diagnostic, Spanned, escape_line, nearest, quoted_list};
 use super::block::Block;
 use super::expectation::{Breach, Cause};
 use super::table::{AGENT, judging_calls};
-use super::{named, places};
+use super::{name_runs, run_places};
 use crate::render::Finding;
 use crate::trace::Run;
 
@@ -18,12 +18,12 @@ impl SubAgent {
     /// Reads the key; a gate that judges more than calls has none.
     pub(super) fn read(kind: GateKind, block: &mut Block<'_, '_>) -> Option<Self> {
         let takes = judging_calls().any(|judging| judging == kind);
-        if !takes && !block.stands(AGENT) {
+        if !takes && !block.has_name(AGENT) {
             return None;
         }
         let node = block.get(AGENT)?;
         if takes {
-            return block.problems.words(node).map(Self);
+            return block.problems.non_blank_text(node).map(Self);
         }
         let message = format!(
             "{} judges more than calls, so it cannot have `agent`",
@@ -44,17 +44,17 @@ impl SubAgent {
 
     /// What to know of the verdict: which runs have no call of it.
     pub(super) fn note(&self, runs: &[Run]) -> Option<String> {
-        let idle = places(runs, |run| !self.called_in(run));
+        let idle = run_places(runs, |run| !self.is_called_in(run));
         let name = escape_line(&self.0.value);
         let said = format!("the sub-agent `{name}` made no call, so nothing was judged, in");
-        (!idle.is_empty() && idle.len() < runs.len()).then(|| named(&said, runs, &idle))
+        (!idle.is_empty() && idle.len() < runs.len()).then(|| name_runs(&said, runs, &idle))
     }
 
     /// The finding that no run has a call of the sub-agent.
-    pub(super) fn missing(&self, kind: GateKind, runs: &[Run]) -> Option<Finding> {
+    pub(super) fn missing_finding(&self, kind: GateKind, runs: &[Run]) -> Option<Finding> {
         let message = format!("{} does not hold: {}", kind.quoted(), self.unknown(runs)?);
         let problem = Diagnostic::at(self.0.span, message);
-        let known = known(runs);
+        let known = known_sub_agents(runs);
         let names = known.iter().map(String::as_str);
         Some(Finding::new(match nearest(&self.0.value, names.clone()) {
             Some(near) => problem.help(format!("did you mean `{near}`?")),
@@ -73,7 +73,7 @@ impl SubAgent {
 
     fn unknown(&self, runs: &[Run]) -> Option<String> {
         let name = escape_line(&self.0.value);
-        let known = known(runs);
+        let known = known_sub_agents(runs);
         let which = match known.as_slice() {
             [] => "no call names a sub-agent (`agent_id`)".to_owned(),
             known => format!(
@@ -81,19 +81,19 @@ impl SubAgent {
                 quoted_list(known.iter().map(String::as_str))
             ),
         };
-        let called = runs.iter().any(|run| self.called_in(run));
+        let called = runs.iter().any(|run| self.is_called_in(run));
         (!called).then(|| format!("no run has a call of the sub-agent `{name}`; {which}"))
     }
 
     /// Whether a run has a call of it.
-    pub(super) fn called_in(&self, run: &Run) -> bool {
+    pub(super) fn is_called_in(&self, run: &Run) -> bool {
         let mut calls = run.trace.tool_calls.iter();
         calls.any(|call| call.agent_id.as_deref() == Some(self.0.value.as_str()))
     }
 }
 
 /// The sub-agents of the runs, by name.
-fn known(runs: &[Run]) -> Vec<String> {
+fn known_sub_agents(runs: &[Run]) -> Vec<String> {
     let all = runs.iter().flat_map(|run| run.trace.sub_agents());
     let mut all: Vec<String> = all.map(|name| escape_line(name).into_owned()).collect();
     all.sort_unstable();

@@ -3,10 +3,10 @@
 use mcptest_suite::model::GateKind;
 use serde_json::{Value, json};
 
-use super::all_runs::Together;
+use super::all_runs::AllRunsCriterion;
 use super::block::Block;
-use super::each_run::RunByRun;
-use super::key::{OptionInfo, options_of, schema_of};
+use super::each_run::EachRunCriterion;
+use super::key::{OptionInfo, mapping_schema, options_with_roles};
 use super::{AllRuns, Criterion, EachRun, Options};
 use crate::eval::{Measure, Metrics};
 
@@ -42,19 +42,19 @@ impl GateEntry {
             ..Self::new::<G>(<G::Report as Metrics>::TARGETS, |block| {
                 let gate = block.read::<G>()?;
                 let limits = std::mem::take(&mut block.limits);
-                Some(Box::new(RunByRun { gate, limits }))
+                Some(Box::new(EachRunCriterion { gate, limits }))
             })
         }
     }
 
     pub(super) const fn all_runs<G: AllRuns>() -> Self {
         Self::new::<G>(<G::Report as Metrics>::TARGETS, |block| {
-            Some(Box::new(Together(block.read::<G>()?)))
+            Some(Box::new(AllRunsCriterion(block.read::<G>()?)))
         })
     }
 
     /// A gate that judges in a way of its own, and has no targets.
-    pub(super) const fn its_own<G: Options + Criterion>() -> Self {
+    pub(super) const fn custom<G: Options + Criterion>() -> Self {
         Self::new::<G>(&[], |block| Some(Box::new(block.read::<G>()?)))
     }
 
@@ -69,8 +69,8 @@ impl GateEntry {
             rests_on_errors: G::RESTS_ON_ERRORS,
             judges_calls: G::JUDGES_CALLS,
             read,
-            schema: schema_of::<G>,
-            options: options_of::<G>,
+            schema: mapping_schema::<G>,
+            options: options_with_roles::<G>,
         }
     }
 }
@@ -85,18 +85,18 @@ macro_rules! implementations {
 mcptest_suite::for_each_gate!(implementations);
 
 /// The implementation of a kind; nothing for one of another version of the suite language.
-pub(super) fn entry(kind: GateKind) -> Option<&'static GateEntry> {
+pub(super) fn find_entry(kind: GateKind) -> Option<&'static GateEntry> {
     let found = TABLE.iter().find(|(known, _)| *known == kind);
     found.map(|(_, entry)| entry)
 }
 
 /// What a gate's `expect:` can look at.
-pub(crate) fn targets_of(kind: GateKind) -> &'static [Measure] {
-    entry(kind).map_or(&[], |entry| entry.targets)
+pub(crate) fn gate_targets(kind: GateKind) -> &'static [Measure] {
+    find_entry(kind).map_or(&[], |entry| entry.targets)
 }
 
 /// A target of any gate.
-pub(crate) fn measure(name: &str) -> Option<&'static Measure> {
+pub(crate) fn find_measure(name: &str) -> Option<&'static Measure> {
     let mut all = TABLE.iter().flat_map(|(_, entry)| entry.targets);
     all.find(|measure| measure.name == name)
 }

@@ -7,7 +7,7 @@ use mcptest_suite::{Diagnostic, Node, nearest, quoted_list};
 use crate::eval::Measure;
 
 /// Reads what must hold of a gate's targets.
-pub(super) fn expect(
+pub(super) fn read_expect(
     kind: GateKind,
     targets: &[Measure],
     node: &Node,
@@ -16,14 +16,19 @@ pub(super) fn expect(
     let expect = gate_list(node, problems);
     refuse_snapshots(&expect, problems);
     for assertion in &expect {
-        check(kind, targets, assertion, problems);
+        check_assertion(kind, targets, assertion, problems);
     }
     expect
 }
 
 /// A gate's targets are known, so a wrong one is a problem of the suite, and so is one that is asked
 /// for what it always or never is.
-fn check(kind: GateKind, known: &[Measure], assertion: &Assertion, problems: &mut Problems) {
+fn check_assertion(
+    kind: GateKind,
+    known: &[Measure],
+    assertion: &Assertion,
+    problems: &mut Problems,
+) {
     let target = &assertion.target;
     let names = || known.iter().map(|target| target.name);
     let longest = (1..=target.segments.len()).rev().find_map(|end| {
@@ -71,7 +76,7 @@ fn check(kind: GateKind, known: &[Measure], assertion: &Assertion, problems: &mu
 }
 
 /// The target that a path begins with.
-pub(super) fn declared<'t>(targets: &'t [Measure], path: &str) -> Option<&'t Measure> {
+pub(super) fn find_declared<'t>(targets: &'t [Measure], path: &str) -> Option<&'t Measure> {
     let named = targets.iter().filter(|target| {
         let rest = path.strip_prefix(target.name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))

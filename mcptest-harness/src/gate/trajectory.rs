@@ -9,7 +9,7 @@ use mcptest_suite::{Diagnostic, Node, Spanned};
 use serde_json::Value;
 
 use super::block::Block;
-use super::form::{Each, Own, Word};
+use super::form::{CustomForm, ListForm, WordForm};
 use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, Cause, EachRun, Input, Options, RunScore, Threshold};
@@ -60,7 +60,7 @@ impl Options for Plan {
 
 const MODE: Key<Plan> = Key::form(
     "mode",
-    &Word {
+    &WordForm {
         what: "mode",
         choices: &MODES,
         at: |plan: &mut Plan| &mut plan.mode,
@@ -73,7 +73,7 @@ const MODE: Key<Plan> = Key::form(
 
 const CALLS: Key<Plan> = Key::form(
     "calls",
-    &Each {
+    &ListForm {
         of: "expected calls",
         one: "an expected call",
         at: |plan: &mut Plan| &mut plan.calls,
@@ -84,7 +84,7 @@ const CALLS: Key<Plan> = Key::form(
 
 const PARALLEL: Key<Plan> = Key::form(
     "parallel",
-    &Word {
+    &WordForm {
         what: "order",
         choices: &ORDERS,
         at: |plan: &mut Plan| &mut plan.parallel_unordered,
@@ -94,7 +94,7 @@ const PARALLEL: Key<Plan> = Key::form(
 
 const OVER: Key<Plan> = Key::form(
     "over",
-    &Word {
+    &WordForm {
         what: "call kind",
         choices: &OVERS,
         at: |plan: &mut Plan| &mut plan.over,
@@ -126,14 +126,14 @@ impl Keyed for Plan {
     }
 
     fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
-        let alone = block.has(&FORBID) && without_plan(block);
-        let mode = block.at(&MODE).filter(|_| whole).map(|_| self.mode);
+        let alone = block.has(&FORBID) && has_no_plan(block);
+        let mode = block.get_key(&MODE).filter(|_| whole).map(|_| self.mode);
         if mode.is_some_and(allows_no_surplus) && block.has(&ALLOW) {
             refuse_allow(self.mode, block);
         }
-        let holds = alone || close(self, block, whole);
+        let holds = alone || finish_plan(self, block, whole);
         if whole {
-            contradictions(self, block);
+            note_contradictions(self, block);
         }
         holds && whole
     }
@@ -146,13 +146,13 @@ impl Keyed for Expected {
         Key::text("name", |call: &mut Self| &mut call.name)
             .says("The tool's name, without a prefix for its server.")
             .required()
-            .is(Role::PlannedTools),
+            .with_role(Role::PlannedTools),
         Key::text("server", |call: &mut Self| &mut call.server).says(
             "The server that must offer the tool. If the recording does not say a call's server, the call does not fit.",
         ),
         Key::form(
             "args",
-            &Own {
+            &CustomForm {
                 schema: shape::schema,
                 read: |block, node, call: &mut Expected| {
                     let shape = shape::read(block, node);
@@ -173,7 +173,7 @@ impl Keyed for Expected {
 }
 
 /// Whether there is no plan, and nothing that only means something beside one.
-fn without_plan(block: &mut Block<'_, '_>) -> bool {
+fn has_no_plan(block: &mut Block<'_, '_>) -> bool {
     let beside = [&PARALLEL, &OVER, &ALLOW];
     let lonely = beside.into_iter().find(|key| block.has(*key));
     let (there, need) = match (block.has(&MODE), block.has(&CALLS), lonely) {
@@ -183,7 +183,7 @@ fn without_plan(block: &mut Block<'_, '_>) -> bool {
         (true, false, _) => (&MODE, "calls"),
         (true, true, _) => return false,
     };
-    if let Some(node) = block.at(there) {
+    if let Some(node) = block.get_key(there) {
         let there = there.name;
         let message = format!("`{there}` does nothing without `{need}`");
         let problem = Diagnostic::at(node.span, message);
@@ -196,8 +196,8 @@ fn without_plan(block: &mut Block<'_, '_>) -> bool {
 
 /// Takes a plan without a call for what it means: that no state-changing call may be made. Where every run
 /// would hold, it is refused.
-fn close(plan: &mut Plan, block: &mut Block<'_, '_>, whole: bool) -> bool {
-    let (mode, calls) = (block.has(&MODE), block.at(&CALLS));
+fn finish_plan(plan: &mut Plan, block: &mut Block<'_, '_>, whole: bool) -> bool {
+    let (mode, calls) = (block.has(&MODE), block.get_key(&CALLS));
     let Some(node) = calls else {
         return false;
     };
@@ -218,7 +218,7 @@ fn close(plan: &mut Plan, block: &mut Block<'_, '_>, whole: bool) -> bool {
 
 /// Notes an `allow` where no call is left for it.
 fn refuse_allow(mode: MatchMode, block: &mut Block<'_, '_>) {
-    if let Some(node) = block.at(&ALLOW) {
+    if let Some(node) = block.get_key(&ALLOW) {
         let mode = mode.as_str();
         let message = format!(
             "`allow` does nothing with `mode: {mode}`, because this mode allows no other call"
@@ -237,10 +237,13 @@ fn allows_no_surplus(mode: MatchMode) -> bool {
 
 /// Notes expected calls that are forbidden, where no run could hold, allowed tools that are forbidden, and
 /// patterns under `allow` that allow any tool.
-fn contradictions(plan: &Plan, block: &mut Block<'_, '_>) {
+fn note_contradictions(plan: &Plan, block: &mut Block<'_, '_>) {
     let calls = &plan.calls;
-    let allow = spanned(plan.allow.as_deref().unwrap_or_default(), block.at(&ALLOW));
-    let forbid = spanned(&plan.forbid, block.at(&FORBID));
+    let allow = with_spans(
+        plan.allow.as_deref().unwrap_or_default(),
+        block.get_key(&ALLOW),
+    );
+    let forbid = with_spans(&plan.forbid, block.get_key(&FORBID));
     let of_server = |pattern: &ToolPattern, server: Option<&str>| {
         let wanted = pattern.server();
         wanted.is_none() || server.is_none() || wanted == server
@@ -282,7 +285,10 @@ fn contradictions(plan: &Plan, block: &mut Block<'_, '_>) {
 }
 
 /// Patterns with their places, all of which could be read.
-fn spanned<'p>(patterns: &'p [ToolPattern], list: Option<&Node>) -> Vec<Spanned<&'p ToolPattern>> {
+fn with_spans<'p>(
+    patterns: &'p [ToolPattern],
+    list: Option<&Node>,
+) -> Vec<Spanned<&'p ToolPattern>> {
     let items = list.and_then(Node::items).into_iter().flatten();
     let spans = items.map(|item| item.span);
     let patterns = patterns.iter().zip(spans);

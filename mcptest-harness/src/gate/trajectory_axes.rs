@@ -6,13 +6,13 @@ use mcptest_suite::{Diagnostic, Node, Span};
 use serde_json::{Value, json};
 
 use super::block::Block;
-use super::form::{Each, Own};
+use super::form::{CustomForm, ListForm};
 use super::key::{Key, Keyed, Role};
 use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes};
 use crate::render::Evidence;
-use crate::text::{part_that_looks_like, short_json, unquoted};
+use crate::text::{escape_outer_spaces, find_lookalike, short_json};
 use crate::trace::Run;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Axes>();
@@ -34,7 +34,7 @@ impl Options for Axes {
         !self.dependencies.is_empty()
     }
 
-    fn unasked(&self) -> Vec<(&'static str, &'static str)> {
+    fn constant_targets(&self) -> Vec<(&'static str, &'static str)> {
         let axes = [
             (DEPENDENCIES, "dependencies", self.dependencies.is_empty()),
             (ORDER, "order", self.order.is_empty()),
@@ -52,7 +52,7 @@ impl Keyed for Axes {
     }
 
     fn check(&mut self, block: &mut Block<'_, '_>, whole: bool) -> bool {
-        let lists = [block.at(&DEPENDENCIES_KEY), block.at(&ORDER_KEY)];
+        let lists = [block.get_key(&DEPENDENCIES_KEY), block.get_key(&ORDER_KEY)];
         let declares = |node: &Node| node.items().is_none_or(|items| !items.is_empty());
         let declares = lists.into_iter().flatten().any(declares);
         if !declares && !block.misspells(&[DEPENDENCIES_KEY.name, ORDER_KEY.name]) {
@@ -67,7 +67,7 @@ impl Keyed for Axes {
 
 const DEPENDENCIES_KEY: Key<Axes> = Key::form(
     "dependencies",
-    &Each {
+    &ListForm {
         of: "dependencies",
         one: "a dependency",
         at: |axes: &mut Axes| &mut axes.dependencies,
@@ -77,7 +77,7 @@ const DEPENDENCIES_KEY: Key<Axes> = Key::form(
 
 const ORDER_KEY: Key<Axes> = Key::form(
     "order",
-    &Each {
+    &ListForm {
         of: "pairs",
         one: "an ordered pair",
         at: |axes: &mut Axes| &mut axes.order,
@@ -88,16 +88,16 @@ const ORDER_KEY: Key<Axes> = Key::form(
 const PRODUCER: Key<Dependency> = Key::text("producer", |edge: &mut Dependency| &mut edge.producer)
     .says("The tool whose result the consumer needs.")
     .required()
-    .is(Role::PlannedTools);
+    .with_role(Role::PlannedTools);
 
 const CONSUMER: Key<Dependency> = Key::text("consumer", |edge: &mut Dependency| &mut edge.consumer)
     .says("The tool that needs a result of the producer.")
     .required()
-    .is(Role::PlannedTools);
+    .with_role(Role::PlannedTools);
 
 const ARG: Key<Dependency> = Key::form(
     "arg",
-    &Own {
+    &CustomForm {
         schema: || json!({ "type": ["string", "number"] }),
         read: argument,
     },
@@ -127,12 +127,12 @@ impl Keyed for Dependency {
 const FIRST: Key<Order> = Key::text("first", |pair: &mut Order| &mut pair.first)
     .says("The tool that must be called earlier.")
     .required()
-    .is(Role::PlannedTools);
+    .with_role(Role::PlannedTools);
 
 const SECOND: Key<Order> = Key::text("second", |pair: &mut Order| &mut pair.second)
     .says("The tool that must be called later.")
     .required()
-    .is(Role::PlannedTools);
+    .with_role(Role::PlannedTools);
 
 impl Keyed for Order {
     const KEYS: &'static [Key<Self>] = &[
@@ -160,12 +160,12 @@ impl Keyed for Order {
 
 /// The problem that a tool is asked to come before itself.
 fn before_itself<O>(block: &mut Block<'_, '_>, first: &Key<O>, second: &Key<O>) -> Diagnostic {
-    let [first, second] = [first, second].map(|key| block.at(key));
+    let [first, second] = [first, second].map(|key| block.get_key(key));
     let name = second.and_then(Node::text).unwrap_or_default();
     let span = |node: Option<&Node>| node.map_or(Span::default(), |node| node.span);
     Diagnostic::new(format!("`{name}` cannot come before itself"))
         .label(span(second), "the same tool")
-        .also(span(first), "first named here")
+        .secondary_label(span(first), "first named here")
 }
 
 /// The path of an argument: its name, or a way into an object.
@@ -212,7 +212,7 @@ impl EachRun for Axes {
             .collect();
         let calls = run.trace.tool_calls.iter().enumerate();
         let first = calls
-            .map(|(index, call)| format!("{index} {}", unquoted(&call.name)))
+            .map(|(index, call)| format!("{index} {}", escape_outer_spaces(&call.name)))
             .collect::<Vec<_>>();
         lines.push(format!(
             "calls: {}",
@@ -248,7 +248,7 @@ fn look_alike_source(axes: &Axes, run: &Run, edge: &BrokenEdge) -> Option<String
     arguments.into_iter().filter(missing).find_map(|argument| {
         let mut results = results.iter();
         results.find_map(|(at, text)| {
-            let part = short_json(&part_that_looks_like(argument, text)?.into());
+            let part = short_json(&find_lookalike(argument, text)?.into());
             Some(format!(
                 "  the result of `tool_calls[{at}]` has {part}, which looks like {}",
                 short_json(&argument.into())

@@ -9,7 +9,7 @@ use mcptest_suite::{Diagnostic, Source, Span, Style};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::remarks::alike;
+use super::remarks::note_alike;
 use crate::eval::KnownTools;
 use crate::gate::{Unplayable, runs_note};
 use crate::record::PlayedRun;
@@ -74,8 +74,8 @@ impl AgentRuns {
     }
 
     /// Says which runs behave alike; nothing where all differ.
-    pub(crate) fn alike(&self) -> Option<&String> {
-        self.alike.get_or_init(|| alike(&self.runs)).as_ref()
+    pub(crate) fn alike_note(&self) -> Option<&String> {
+        self.alike.get_or_init(|| note_alike(&self.runs)).as_ref()
     }
 
     /// The files of the runs, read once more for their digests.

@@ -11,7 +11,7 @@ use super::loaded::LoadedSuite;
 use super::tags;
 use crate::energy::Analysis;
 use crate::eval::{KnownTools, NarrativeReport, narrative_divergence_with};
-use crate::gate::{Criterion, Expect, Input, ReadGate, RunVerdict, SnapshotStore};
+use crate::gate::{CompiledGate, Criterion, Expect, Input, RunVerdict, SnapshotStore};
 use crate::trace::Run;
 
 /// An agent test with one model.
@@ -71,7 +71,7 @@ impl<'a> AgentTest<'a> {
     /// Why it is left out by its tags, as `MCPTEST_TAGS` asks; nothing where it is selected.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
-        tags::left_out(self.agent())
+        tags::why_left_out(self.agent())
     }
 
     /// The stem of its recordings.
@@ -86,7 +86,7 @@ impl<'a> AgentTest<'a> {
     ///
     /// Why they cannot be judged, as `cargo test` prints it.
     pub fn runs(&self) -> Result<&'a [Run], String> {
-        let recorded = self.suite.recorded(self.subject);
+        let recorded = self.suite.runs(self.subject);
         recorded
             .as_ref()
             .map(AgentRuns::runs)
@@ -101,7 +101,7 @@ impl<'a> AgentTest<'a> {
     ///
     /// A recording there cannot be read, or the runs lie in several places.
     pub fn runs_in(&self, folder: &Path) -> Result<Option<Vec<Run>>, String> {
-        self.suite.recorded_in(folder, self.subject)
+        self.suite.runs_in(folder, self.subject)
     }
 
     /// The files of its runs below another folder, as [`Self::runs_in`] finds them; none where it finds none, or cannot
@@ -118,7 +118,7 @@ impl<'a> AgentTest<'a> {
     #[must_use]
     pub fn closing(&self, run: &Run) -> NarrativeReport {
         let options = self.suite.gates(self.subject).narrative_options();
-        match self.suite.recorded(self.subject) {
+        match self.suite.runs(self.subject) {
             Ok(recorded) => {
                 let of_runs = || KnownTools::of_runs(recorded.runs());
                 let known = recorded.known_tools().get_or_init(of_runs);
@@ -132,9 +132,9 @@ impl<'a> AgentTest<'a> {
     /// Nothing where that cannot be computed, e.g. without tokens of each model call.
     #[must_use]
     pub fn energy(&self, run: &Run) -> Option<Analysis> {
-        let recorded = self.suite.recorded(self.subject).as_ref().ok()?;
+        let recorded = self.suite.runs(self.subject).as_ref().ok()?;
         let input = self.suite.input(self.subject, recorded, &NoSnapshots);
-        self.suite.gates(self.subject).energy_of(&input, run)
+        self.suite.gates(self.subject).energy_analysis(&input, run)
     }
 
     /// The tools that the agent's `trajectory`, else its `golden_path`, expects, in order.
@@ -154,7 +154,7 @@ impl<'a> AgentTest<'a> {
     /// be used.
     #[must_use]
     pub fn asks(&self) -> Vec<Ask<'a>> {
-        let Ok(recorded) = self.suite.recorded(self.subject) else {
+        let Ok(recorded) = self.suite.runs(self.subject) else {
             return Vec::new();
         };
         let gates = self.suite.gates(self.subject);
@@ -180,7 +180,7 @@ pub struct Ask<'a> {
     suite: &'a LoadedSuite,
     subject: Subject,
     recorded: &'a AgentRuns,
-    gate: Option<&'a ReadGate>,
+    gate: Option<&'a CompiledGate>,
 }
 
 impl std::fmt::Debug for Ask<'_> {

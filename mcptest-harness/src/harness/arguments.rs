@@ -40,10 +40,10 @@ const MOST_THREADS: usize = 512;
 ///
 /// One of them is no Unicode.
 pub(crate) fn process_arguments() -> Result<Vec<String>, String> {
-    texts(std::env::args_os().skip(1))
+    to_strings(std::env::args_os().skip(1))
 }
 
-fn texts(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, String> {
+fn to_strings(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, String> {
     let text = |argument: OsString| {
         argument.into_string().map_err(|argument| {
             let shown = argument.to_string_lossy();
@@ -56,7 +56,7 @@ fn texts(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, Strin
 
 /// What the command line asks for.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct TestArguments {
     /// For libtest-mimic, without filters.
     pub(crate) arguments: Arguments,
     /// The positional filters; a case runs when one of them fits.
@@ -65,7 +65,7 @@ pub(crate) struct Asked {
     pub(crate) shard: Option<Shard>,
 }
 
-impl Asked {
+impl TestArguments {
     /// Reads the arguments after the program's name. `threads` is `RUST_TEST_THREADS`.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Asked {
     }
 
     /// Whether a suite with this predicate for its names has to be loaded.
-    pub(crate) fn needs(&self, may_hold: impl Fn(&str) -> bool) -> bool {
+    pub(crate) fn needs_suite(&self, may_hold: impl Fn(&str) -> bool) -> bool {
         !self.arguments.exact
             || self.filters.is_empty()
             || self.filters.iter().any(|name| may_hold(name))
@@ -156,7 +156,7 @@ impl Asked {
 
     /// Which cases are asked for, in their order. A suite that does not load is left out by `--skip`,
     /// and by `--exact` where that names none of its cases.
-    pub(crate) fn chosen(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Vec<bool> {
+    pub(crate) fn select(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Vec<bool> {
         let exact = self.arguments.exact;
         let fits = |name: &str, filter: &String| {
             if exact {
@@ -180,7 +180,7 @@ impl Asked {
 
     /// The arguments for libtest-mimic. What is not chosen is given to it as [`filtered_trial`], so that its count
     /// of filtered cases is right.
-    pub(crate) fn for_trials(&self) -> Arguments {
+    pub(crate) fn to_libtest(&self) -> Arguments {
         let mut arguments = self.arguments.clone();
         arguments.skip = vec![String::new()];
         arguments.exact = true;
@@ -190,7 +190,7 @@ impl Asked {
 
 /// A trial in the place of a case that is not asked for. It has no name, and is skipped by that: nothing is
 /// compared with as many names as there are cases.
-pub(crate) fn left_out() -> Trial {
+pub(crate) fn filtered_trial() -> Trial {
     Trial::test("", || Ok(()))
 }
 
@@ -210,8 +210,8 @@ pub(crate) fn threads(arguments: &Arguments, pieces: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn read(arguments: &[&str]) -> Asked {
-        Asked::read(arguments.iter().map(ToString::to_string), None).unwrap()
+    fn read(arguments: &[&str]) -> TestArguments {
+        TestArguments::read(arguments.iter().map(ToString::to_string), None).unwrap()
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
             OsString::from("fine"),
             OsString::from_vec(vec![b'a', 0xff, 0x1b]),
         ];
-        let refused = texts(arguments.into_iter()).unwrap_err();
+        let refused = to_strings(arguments.into_iter()).unwrap_err();
         assert!(refused.contains("is not Unicode") && !refused.contains('\u{1b}'));
     }
 
@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_filtered_by_its_missing_name() {
-        let arguments = read(&["x", "--skip", "y"]).for_trials();
-        assert!(arguments.is_filtered_out(&left_out()));
+        let arguments = read(&["x", "--skip", "y"]).to_libtest();
+        assert!(arguments.is_filtered_out(&filtered_trial()));
         assert!(!arguments.is_filtered_out(&Trial::test("y", || Ok(()))));
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn the_thread_count_of_the_environment_gives_way_to_the_flag() {
         let threads = |flags: &[&str], environment| {
             let flags = flags.iter().map(ToString::to_string);
-            Asked::read(flags, environment).map(|asked| asked.arguments.test_threads)
+            TestArguments::read(flags, environment).map(|asked| asked.arguments.test_threads)
         };
         assert_eq!(threads(&[], Some("2")), Ok(Some(2)));
         assert_eq!(threads(&["--test-threads", "5"], Some("2")), Ok(Some(5)));
@@ -289,8 +289,9 @@ mod tests {
             );
             assert_eq!(asked.filters, ["x"]);
         }
-        let refused =
-            |flags: &[&str]| Asked::read(flags.iter().map(ToString::to_string), None).unwrap_err();
+        let refused = |flags: &[&str]| {
+            TestArguments::read(flags.iter().map(ToString::to_string), None).unwrap_err()
+        };
         assert!(refused(&["--shard", "0/4"]).contains("the first is `1/4`"));
         assert!(refused(&["--shard"]).starts_with("`--shard `: write"));
         assert!(refused(&["--shard=1/2", "--shard=2/2"]).contains("more than once"));
@@ -298,8 +299,9 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let refused =
-            |flags: &[&str]| Asked::read(flags.iter().map(ToString::to_string), None).is_err();
+        let refused = |flags: &[&str]| {
+            TestArguments::read(flags.iter().map(ToString::to_string), None).is_err()
+        };
         assert!(refused(&["--test-threads=0"]));
         assert!(refused(&["--ignored", "--include-ignored"]));
     }
@@ -308,7 +310,7 @@ mod tests {
     fn several_filters_are_alternatives_and_load_failures_stay() {
         let trials = ["a::x", "b::y", "c::z", "d::load"].map(|name| Trial::test(name, || Ok(())));
         let left_out = |flags: &[&str]| {
-            let chosen = read(flags).chosen(&trials, |name| name == "d::load");
+            let chosen = read(flags).select(&trials, |name| name == "d::load");
             let left_out = trials.iter().zip(chosen).filter(|(_, chosen)| !chosen);
             left_out.map(|(trial, _)| trial.name()).collect::<Vec<_>>()
         };

@@ -8,16 +8,18 @@ use mcptest_suite::model::{Agent, GateKind};
 use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 
 use super::agent_runs::AgentRuns;
-use super::case_result::{self, about, data, is_counted, rerun, targets};
-use super::case_verdict::{Came, CaseOutcome, CaseVerdict, Context, not_judged};
+use super::case_result::{
+    self, describe_case, is_counted, rerun_command, target_results, to_result,
+};
+use super::case_verdict::{CaseOutcome, CaseVerdict, Conclusion, Context, not_judged_text};
 use super::loaded::LoadedSuite;
 use super::playing::Driver;
 use super::regression;
-use super::remarks::{equal_but_for_time, recorded_as_failed};
+use super::remarks::{note_equal, note_recorded_failures};
 use super::verdicts::panic_text;
 use crate::gate::{
     Answers, Criterion, Declared, Expect, Inject, Input, Judgement, Player, Scores, WithinCaps,
-    attempts, calls_in_text, other_arguments,
+    note_attempts, note_calls_in_text, note_other_arguments,
 };
 use crate::render::{Evidence, Failure, rerun_line};
 use crate::result::{self, CaseResult, CaseStatus, FailureFacts, folder};
@@ -31,8 +33,8 @@ pub(crate) fn judge(
 ) -> Result<CaseOutcome, String> {
     let begun = Instant::now();
     let verdict = verdict(suite, case, context);
-    folder::leave(|| {
-        let mut result = data(&verdict, suite, case, context);
+    folder::write_requested(|| {
+        let mut result = to_result(&verdict, suite, case, context);
         result.duration_ms = Some(begun.elapsed().as_secs_f64() * 1e3);
         result
     });
@@ -41,32 +43,32 @@ pub(crate) fn judge(
 
 /// Judges a case.
 pub(crate) fn verdict(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
-    let mut verdict = judged(suite, case, context);
-    if let Came::Fails(failure) = verdict.came {
-        verdict.came = Came::Fails(failure.with_words_told_apart());
+    let mut verdict = judge_case(suite, case, context);
+    if let Conclusion::Fails(failure) = verdict.came {
+        verdict.came = Conclusion::Fails(failure.with_words_told_apart());
     }
     verdict
 }
 
-fn judged(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
+fn judge_case(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseVerdict {
     match case.kind {
         CaseKind::Agent(subject) => judge_agent(suite, subject, context),
-        CaseKind::Gate(subject, kind) => match suite.recorded(subject) {
+        CaseKind::Gate(subject, kind) => match suite.runs(subject) {
             Ok(recorded) => judge_gate(suite, subject, kind, recorded),
-            Err(failure) => Came::NotJudged(not_judged(failure, context)).into(),
+            Err(failure) => Conclusion::NotJudged(not_judged_text(failure, context)).into(),
         },
         CaseKind::Regression(subject) => regression::judge_agent(suite, subject, context),
         CaseKind::SuiteRegression => regression::judge_suite(suite, context),
         // Unsupported, or of another version.
         _ => {
             let reason = case.ignored.as_deref().unwrap_or_default();
-            Came::NotJudged(format!("not run: {reason}")).into()
+            Conclusion::NotJudged(format!("not run: {reason}")).into()
         }
     }
 }
 
 /// The result of a case that has no verdict, for a reason. What `reliability` counts has its numbers.
-pub(crate) fn ignored(
+pub(crate) fn ignored_result(
     suite: &LoadedSuite,
     case: &Case,
     context: &Context,
@@ -74,10 +76,10 @@ pub(crate) fn ignored(
 ) -> CaseResult {
     if is_counted(suite, case) {
         let mut verdict = verdict(suite, case, context);
-        verdict.came = Came::Elsewhere(reason.to_owned());
-        return data(&verdict, suite, case, context);
+        verdict.came = Conclusion::Elsewhere(reason.to_owned());
+        return to_result(&verdict, suite, case, context);
     }
-    case_result::ignored(suite, case, context, reason)
+    case_result::ignored_result(suite, case, context, reason)
 }
 
 /// A verdict as a test says it; an error is the whole failure text.
@@ -89,20 +91,22 @@ fn to_outcome(
 ) -> Result<CaseOutcome, String> {
     let CaseVerdict { came, judgement } = verdict;
     match came {
-        Came::Holds if !context.told => Ok(CaseOutcome::Holds(None)),
-        Came::Holds => {
-            let table = result::table(&targets(&judgement, suite, case));
+        Conclusion::Holds if !context.told => Ok(CaseOutcome::Holds(None)),
+        Conclusion::Holds => {
+            let table = result::table(&target_results(&judgement, suite, case));
             let parts: Vec<String> = table.into_iter().chain(judgement.notes).collect();
             Ok(CaseOutcome::Holds(
                 (!parts.is_empty()).then(|| parts.join("\n\n")),
             ))
         }
-        Came::Elsewhere(reason) => Ok(CaseOutcome::Elsewhere(reason)),
-        Came::Undecided(reason) => Ok(CaseOutcome::Undecided(reason)),
-        Came::Fails(failure) => {
-            Err(failure.render(suite.source(), &rerun(suite, case, context), context.style))
-        }
-        Came::NotJudged(text) => Err(text),
+        Conclusion::Elsewhere(reason) => Ok(CaseOutcome::Elsewhere(reason)),
+        Conclusion::Undecided(reason) => Ok(CaseOutcome::Undecided(reason)),
+        Conclusion::Fails(failure) => Err(failure.render(
+            suite.source(),
+            &rerun_command(suite, case, context),
+            context.style,
+        )),
+        Conclusion::NotJudged(text) => Err(text),
     }
 }
 
@@ -111,7 +115,7 @@ pub(crate) type Judge<'a> = dyn Fn(&AgentRuns) -> Result<(), String> + 'a;
 
 /// Runs a check on an agent's recorded runs; an error is the whole failure text. Its result is left
 /// where the environment asks for it.
-pub(crate) fn check(
+pub(crate) fn judge_check(
     suite: &LoadedSuite,
     case: &Case,
     name: &str,
@@ -123,20 +127,20 @@ pub(crate) fn check(
     };
     let begun = Instant::now();
     // A check that panics fails, and says so in its result as well.
-    let outcome = match suite.recorded(subject) {
+    let outcome = match suite.runs(subject) {
         Ok(runs) => panic::catch_unwind(AssertUnwindSafe(|| check(runs))).map(|outcome| {
-            outcome.map_err(|text| format!("{text}\n\n{}", rerun_line(&context.rerun())))
+            outcome.map_err(|text| format!("{text}\n\n{}", rerun_line(&context.rerun_command())))
         }),
         // Beside the agent's own case, that one says why.
-        Err(failure) if context.name != context.agent => Ok(Err(not_judged(failure, context))),
+        Err(failure) if context.name != context.agent => Ok(Err(not_judged_text(failure, context))),
         Err(failure) => Ok(Err(failure.render(
             suite.source(),
-            &rerun(suite, case, context),
+            &rerun_command(suite, case, context),
             context.style,
         ))),
     };
-    folder::leave(|| {
-        let mut result = about(suite, case, context);
+    folder::write_requested(|| {
+        let mut result = describe_case(suite, case, context);
         (result.runs, result.prompts) = (Vec::new(), BTreeMap::new());
         result.gate = Some(name.to_owned());
         let text = match &outcome {
@@ -165,14 +169,15 @@ fn judge_gate(
 ) -> CaseVerdict {
     let Some(gate) = suite.gates(subject).get(kind) else {
         let problem = Diagnostic::new(format!("this agent has no `{}`", kind.name()));
-        return Came::Fails(problem.into()).into();
+        return Conclusion::Fails(problem.into()).into();
     };
     let snapshots = suite.snapshots(subject);
-    let driver = Driver::of(suite, subject, Some(recorded));
-    let idle = (kind == GateKind::Playback).then(|| driver.idle(suite.agent(subject), gate.span));
+    let driver = Driver::for_agent(suite, subject, Some(recorded));
+    let idle =
+        (kind == GateKind::Playback).then(|| driver.why_idle(suite.agent(subject), gate.span));
     match idle.flatten() {
-        Some(Err(problem)) => return Came::Fails(problem.into()).into(),
-        Some(Ok(reason)) => return Came::Undecided(reason).into(),
+        Some(Err(problem)) => return Conclusion::Fails(problem.into()).into(),
+        Some(Ok(reason)) => return Conclusion::Undecided(reason).into(),
         None => {}
     }
     let player = driver.player(suite, subject, recorded);
@@ -182,7 +187,7 @@ fn judge_gate(
     });
     let Some(mut failure) = judgement.failure.take() else {
         return CaseVerdict {
-            came: Came::Holds,
+            came: Conclusion::Holds,
             judgement,
         };
     };
@@ -191,17 +196,17 @@ fn judge_gate(
     // What a gate over all runs says, it says of runs that differ.
     let failure = match judgement.scores {
         Scores::EachRun(_) => failure,
-        Scores::Together(_) | Scores::None => with_alike(failure, recorded),
+        Scores::Together(_) | Scores::None => with_alike_note(failure, recorded),
     };
     CaseVerdict {
-        came: Came::Fails(failure),
+        came: Conclusion::Fails(failure),
         judgement,
     }
 }
 
 /// A failure that also says which runs behave alike.
-fn with_alike(mut failure: Failure, runs: &AgentRuns) -> Failure {
-    let alike = runs.alike().cloned();
+fn with_alike_note(mut failure: Failure, runs: &AgentRuns) -> Failure {
+    let alike = runs.alike_note().cloned();
     failure.evidence.extend(alike.map(Evidence::Text));
     failure
 }
@@ -209,9 +214,9 @@ fn with_alike(mut failure: Failure, runs: &AgentRuns) -> Failure {
 /// The agent test itself: its recordings, its caps, its faults, its `expect:`.
 fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> CaseVerdict {
     let (agent, gates) = (suite.agent(subject), suite.gates(subject));
-    let recorded = match suite.recorded(subject) {
+    let recorded = match suite.runs(subject) {
         Ok(recorded) => recorded,
-        Err(failure) => return Came::Fails(failure.clone()).into(),
+        Err(failure) => return Conclusion::Fails(failure.clone()).into(),
     };
     let snapshots = suite.snapshots(subject);
     let input = suite.input(subject, recorded, &snapshots);
@@ -244,23 +249,23 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
         whole.notes.extend(judgement.notes);
         (whole.run_verdicts, whole.broken) = (judgement.run_verdicts, judgement.broken);
     }
-    whole.notes.extend(recorded_as_failed(input.runs));
-    whole.notes.extend(equal_but_for_time(input.runs));
-    whole.notes.extend(calls_in_text(input.runs));
+    whole.notes.extend(note_recorded_failures(input.runs));
+    whole.notes.extend(note_equal(input.runs));
+    whole.notes.extend(note_calls_in_text(input.runs));
     // An `expect:` can ask for arguments, and for how many calls there are.
     if !gates.expect.is_empty() {
-        whole.notes.extend(attempts(input.runs));
-        whole.notes.extend(other_arguments(input.runs));
+        whole.notes.extend(note_attempts(input.runs));
+        whole.notes.extend(note_other_arguments(input.runs));
     }
     let came = if findings.is_empty() {
-        match undecided.or_else(|| undemanding(agent, context)) {
-            _ if counted => Came::Elsewhere("`expect` judged by `reliability`".to_owned()),
-            Some(reason) => Came::Undecided(reason),
-            None => Came::Holds,
+        match undecided.or_else(|| note_undemanding(agent, context)) {
+            _ if counted => Conclusion::Elsewhere("`expect` judged by `reliability`".to_owned()),
+            Some(reason) => Conclusion::Undecided(reason),
+            None => Conclusion::Holds,
         }
     } else {
         let evidence = whole.notes.iter().cloned().map(Evidence::Text).collect();
-        Came::Fails(with_alike(Failure { findings, evidence }, recorded))
+        Conclusion::Fails(with_alike_note(Failure { findings, evidence }, recorded))
     };
     CaseVerdict {
         came,
@@ -269,11 +274,11 @@ fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> Case
 }
 
 /// Why nothing that the suite asks of an agent is judged here, where that is so.
-fn undemanding(agent: &Agent, context: &Context) -> Option<String> {
-    if let Some(reason) = agent.only_unsupported() {
+fn note_undemanding(agent: &Agent, context: &Context) -> Option<String> {
+    if let Some(reason) = agent.unsupported_reason() {
         return (!context.checked).then_some(reason);
     }
-    let asks = agent.asks_something();
+    let asks = agent.has_expectations();
     let check = agent.checks.first().filter(|_| !asks && !context.checked)?;
     Some(format!(
         "this agent asks only for the check `{}`, and no check of this name is registered here",

@@ -2,16 +2,16 @@
 
 use mcptest_suite::{Case, CaseKind, REGRESSION, Style, Subject};
 
-use super::case_verdict::{Came, CaseVerdict, Context};
+use super::case_verdict::{CaseVerdict, Conclusion, Context};
 use super::loaded::LoadedSuite;
-use crate::gate::{Judgement, targets_of};
+use crate::gate::{Judgement, gate_targets};
 use crate::record;
 use crate::result::{
     self, AgentFacts, Asker, CaseResult, CaseStatus, FailureFacts, SuiteFacts, TargetResult,
 };
 
 /// A verdict as data.
-pub(crate) fn data(
+pub(crate) fn to_result(
     verdict: &CaseVerdict,
     suite: &LoadedSuite,
     case: &Case,
@@ -19,12 +19,12 @@ pub(crate) fn data(
 ) -> CaseResult {
     let CaseVerdict { came, judgement } = verdict;
     let (status, reason, failure) = match came {
-        Came::Holds => (CaseStatus::Passed, None, None),
-        Came::Elsewhere(reason) | Came::Undecided(reason) => {
+        Conclusion::Holds => (CaseStatus::Passed, None, None),
+        Conclusion::Elsewhere(reason) | Conclusion::Undecided(reason) => {
             (CaseStatus::Ignored, Some(reason.clone()), None)
         }
-        Came::Fails(failure) => {
-            let rerun = rerun(suite, case, context);
+        Conclusion::Fails(failure) => {
+            let rerun = rerun_command(suite, case, context);
             let text = failure.render(suite.source(), &rerun, Style::Plain);
             let facts = FailureFacts {
                 command: Some(rerun),
@@ -32,19 +32,19 @@ pub(crate) fn data(
             };
             (CaseStatus::Failed, None, Some(facts))
         }
-        Came::NotJudged(text) => (
+        Conclusion::NotJudged(text) => (
             CaseStatus::Failed,
             None,
             Some(FailureFacts::from_text(text)),
         ),
     };
-    let mut result = about(suite, case, context);
+    let mut result = describe_case(suite, case, context);
     result.status = status;
     result.reason = reason;
     result.failure = failure;
     result.targets = match case.kind {
-        CaseKind::Agent(subject) => expected(judgement, suite, subject),
-        _ => targets(judgement, suite, case),
+        CaseKind::Agent(subject) => expect_results(judgement, suite, subject),
+        _ => target_results(judgement, suite, case),
     };
     result.run_verdicts.clone_from(&judgement.run_verdicts);
     result.notes.clone_from(&judgement.notes);
@@ -57,16 +57,16 @@ pub(crate) fn data(
 }
 
 /// The command that runs a case alone. Where its runs could not be recorded, it records them.
-pub(super) fn rerun(suite: &LoadedSuite, case: &Case, context: &Context) -> String {
+pub(super) fn rerun_command(suite: &LoadedSuite, case: &Case, context: &Context) -> String {
     let subject = case.kind.subject();
     let unrecorded = subject.filter(|subject| suite.is_unrecorded(*subject));
     let asked = record::read_record_request().ok().flatten();
     match unrecorded.zip(asked) {
         Some((subject, asked)) => {
-            let command = suite.command(subject);
+            let command = suite.record_command(subject);
             format!("{}={} {command}", record::VARIABLE, asked.mode.word())
         }
-        None => context.rerun(),
+        None => context.rerun_command(),
     }
 }
 
@@ -83,20 +83,20 @@ pub(super) fn is_counted(suite: &LoadedSuite, case: &Case) -> bool {
 }
 
 /// The result of a case that is not judged, for a reason.
-pub(super) fn ignored(
+pub(super) fn ignored_result(
     suite: &LoadedSuite,
     case: &Case,
     context: &Context,
     reason: &str,
 ) -> CaseResult {
-    let mut result = about(suite, case, context);
+    let mut result = describe_case(suite, case, context);
     result.status = CaseStatus::Ignored;
     result.reason = Some(reason.to_owned());
     result
 }
 
 /// What is known of a case before it is judged, and of its runs.
-pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
+pub(super) fn describe_case(suite: &LoadedSuite, case: &Case, context: &Context) -> CaseResult {
     let source = suite.source();
     let digest = result::digest(source.text());
     let mut result = CaseResult::new(&context.package, &context.name);
@@ -119,14 +119,14 @@ pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> Case
     });
     let gate = kind.and_then(|kind| suite.gates(subject).get(kind));
     let span = gate.map_or(agent.name.span, |gate| gate.span);
-    result.asked = Some(result::place(source, span));
+    result.asked = Some(result::to_position(source, span));
     result.gate = match case.kind {
         CaseKind::Regression(_) => Some(REGRESSION.to_owned()),
         _ => kind.map(|kind| kind.name().to_owned()),
     };
     // What is not judged needs no recordings.
     let judged = case.ignored.is_none() || is_counted(suite, case);
-    if let (true, Ok(recorded)) = (judged, suite.recorded(subject)) {
+    if let (true, Ok(recorded)) = (judged, suite.runs(subject)) {
         result.recordings = recorded.recordings(suite.crate_dir()).to_vec();
         if matches!(case.kind, CaseKind::Agent(_)) {
             let runs = recorded.runs();
@@ -140,7 +140,7 @@ pub(super) fn about(suite: &LoadedSuite, case: &Case, context: &Context) -> Case
 }
 
 /// What was computed, and what was asked of it.
-pub(super) fn targets(
+pub(super) fn target_results(
     judgement: &Judgement,
     suite: &LoadedSuite,
     case: &Case,
@@ -154,12 +154,16 @@ pub(super) fn targets(
         checks: gate.map_or(&[][..], |gate| &gate.expect),
         judgement,
     };
-    asker.targets(targets_of(kind))
+    asker.targets(gate_targets(kind))
 }
 
 /// What an agent's own assertions look at.
-fn expected(judgement: &Judgement, suite: &LoadedSuite, subject: Subject) -> Vec<TargetResult> {
-    let Ok(recorded) = suite.recorded(subject) else {
+fn expect_results(
+    judgement: &Judgement,
+    suite: &LoadedSuite,
+    subject: Subject,
+) -> Vec<TargetResult> {
+    let Ok(recorded) = suite.runs(subject) else {
         return Vec::new();
     };
     let asker = Asker {
@@ -167,5 +171,5 @@ fn expected(judgement: &Judgement, suite: &LoadedSuite, subject: Subject) -> Vec
         checks: &suite.gates(subject).expect,
         judgement,
     };
-    asker.expected(recorded.runs())
+    asker.expect_results(recorded.runs())
 }

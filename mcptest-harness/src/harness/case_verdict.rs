@@ -3,7 +3,7 @@
 use mcptest_suite::Style;
 
 use crate::gate::Judgement;
-use crate::record::rerun;
+use crate::record::rerun_command;
 use crate::render::Failure;
 
 /// What a case needs besides its suite.
@@ -28,8 +28,8 @@ pub(crate) struct Context {
 
 impl Context {
     /// The command that runs this case alone.
-    pub(crate) fn rerun(&self) -> String {
-        let exact = rerun(&self.package, &self.name);
+    pub(crate) fn rerun_command(&self) -> String {
+        let exact = rerun_command(&self.package, &self.name);
         if self.ignored {
             return exact.replacen("-- --exact", "-- --include-ignored --exact", 1);
         }
@@ -51,14 +51,14 @@ pub(crate) enum CaseOutcome {
 /// The verdict on a case, as it was made.
 #[derive(Default)]
 pub(crate) struct CaseVerdict {
-    pub(super) came: Came,
+    pub(super) came: Conclusion,
     /// What it was made of; its failure stands in `came`.
     pub(super) judgement: Judgement,
 }
 
 /// What a case came to.
 #[derive(Default)]
-pub(super) enum Came {
+pub(super) enum Conclusion {
     #[default]
     Holds,
     /// Another case judges it.
@@ -70,8 +70,8 @@ pub(super) enum Came {
     NotJudged(String),
 }
 
-impl From<Came> for CaseVerdict {
-    fn from(came: Came) -> Self {
+impl From<Conclusion> for CaseVerdict {
+    fn from(came: Conclusion) -> Self {
         Self {
             came,
             ..Self::default()
@@ -80,10 +80,10 @@ impl From<Came> for CaseVerdict {
 }
 
 /// What is said of a case whose agent's recordings cannot be used: the agent's own case says why.
-pub(crate) fn not_judged(failure: &Failure, context: &Context) -> String {
+pub(crate) fn not_judged_text(failure: &Failure, context: &Context) -> String {
     format!(
         "not judged: the recordings of this agent cannot be used; see `{}` ({})",
         context.agent,
-        failure.in_one_line()
+        failure.to_line()
     )
 }

@@ -30,7 +30,7 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
     let mut found = Discovered::default();
     let mut by_name: BTreeMap<SuitePath, Vec<SuiteFile>> = BTreeMap::new();
     for root in roots {
-        let files = files(crate_dir, root);
+        let files = find_suites(crate_dir, root);
         if files.is_empty() {
             found
                 .problems
@@ -98,7 +98,7 @@ fn nothing_found(crate_dir: &Path, root: &Path) -> String {
 }
 
 /// The suite files below one root, in byte order of their paths.
-fn files(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
+fn find_suites(crate_dir: &Path, root: &Path) -> Vec<Result<SuiteFile, String>> {
     let top = crate_dir.join(root);
     let Ok(real) = top.canonicalize() else {
         return Vec::new();

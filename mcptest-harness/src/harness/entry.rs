@@ -56,16 +56,16 @@ type Loaded = Result<Arc<LoadedSuite>, String>;
 /// A suite's file, the agent that is read of it where not all are, and the module whose cases read it, with a function
 /// that is its agents or without.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Part {
+struct LoadKey {
     path: PathBuf,
     agent: Option<String>,
     module: String,
     by_function: bool,
 }
 
-impl Part {
+impl LoadKey {
     /// Whether what another module has loaded, and made ready, serves here too.
-    fn shares(&self, other: &Self) -> bool {
+    fn serves(&self, other: &Self) -> bool {
         let same = (&self.path, &self.agent) == (&other.path, &other.agent);
         same && self.by_function == other.by_function
     }
@@ -73,7 +73,7 @@ impl Part {
 
 /// Suites that this process has loaded, so that the cases of a module share them. Modules with the same suite share
 /// its loading and its recording; what they read and say of its runs names the module.
-static LOADED: Mutex<Option<HashMap<Part, Loaded>>> = Mutex::new(None);
+static LOADED: Mutex<Option<HashMap<LoadKey, Loaded>>> = Mutex::new(None);
 
 /// Judges one case.
 ///
@@ -88,23 +88,23 @@ pub fn run_case(case: &MacroCase<'_>) -> Result<(), Shown> {
             if let Some(scores) = scores {
                 println!("{scores}");
             }
-            written()
+            check_results_written()
         }
         // The standard test harness has no way to ignore a test that runs already.
         CaseOutcome::Elsewhere(reason) => {
             println!("note: {}", mcptest_suite::escape_line(&reason));
-            written()
+            check_results_written()
         }
-        CaseOutcome::Undecided(reason) => Err(Shown(undecided(&reason, &context))),
+        CaseOutcome::Undecided(reason) => Err(Shown(undecided_text(&reason, &context))),
     }
 }
 
 /// A case that nothing here can decide is no pass.
-fn undecided(reason: &str, context: &Context) -> String {
+fn undecided_text(reason: &str, context: &Context) -> String {
     format!(
         "error: not judged: {}\n\nhelp: a test with `mcptest::main!()` lists such a case as ignored; here, write `skip:` in the suite\n\n{}",
         mcptest_suite::escape_line(reason),
-        rerun_line(&context.rerun())
+        rerun_line(&context.rerun_command())
     )
 }
 
@@ -121,24 +121,26 @@ pub fn run_check<V: Verdict>(
     // The function's tests stand in a module of its name.
     let name = case.module.rsplit("::").next().unwrap_or_default();
     let judge = |runs: &AgentRuns| check(runs).verdict();
-    case::check(&suite, &found, name, &judge, &context).map_err(Shown)?;
-    written()
+    case::judge_check(&suite, &found, name, &judge, &context).map_err(Shown)?;
+    check_results_written()
 }
 
 /// A test that holds fails where its process could not write a result that it was asked for.
-fn written() -> Result<(), Shown> {
-    folder::unwritten().map_or(Ok(()), |told| Err(Shown(told.to_owned())))
+fn check_results_written() -> Result<(), Shown> {
+    folder::write_failure().map_or(Ok(()), |told| Err(Shown(told.to_owned())))
 }
 
 /// The suite, the case in it, and the names around it. What the case is judged by is recorded where that
 /// was asked for: each test function is one case, and selects it.
 fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown> {
-    let functions = case.function.map(|function| function().functions());
+    let functions = case.function.map(|function| function().into_functions());
     let functions = functions.unwrap_or_default();
     let recording = recording::requested_recording(None, &functions);
     let recording = recording.map_err(|problem| Shown(format!("error: {problem}")))?;
     let crate_dir = crate_dir(case.crate_dir);
-    let elsewhere = recording.as_ref().map(|asked| asked.elsewhere(&crate_dir));
+    let elsewhere = recording
+        .as_ref()
+        .map(|asked| asked.target_folder(&crate_dir));
     let elsewhere = elsewhere.transpose();
     let elsewhere = elsewhere.map_err(|problem| Shown(format!("error: {problem}")))?;
     let loaded = load(
@@ -149,17 +151,17 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
         elsewhere.flatten().as_deref(),
     );
     let mut suite = loaded.map_err(Shown)?;
-    let Some(found) = suite.case(case.case) else {
+    let Some(found) = suite.find_case(case.case) else {
         return Err(Shown(format!(
             "error: {} has no case `{}` any more\n\nhelp: build the tests again; the suite changed after they were built",
             case.suite, case.case
         )));
     };
     if let Some(recording) = recording {
-        for subject in recording::needed(&suite, &found) {
+        for subject in recording::needed_subjects(&suite, &found) {
             recording.record(&suite, subject, None);
         }
-        suite = Arc::new(suite.found_anew());
+        suite = Arc::new(suite.with_new_listing());
     }
     // Within the crate's test binary the crate's own name is not part of a test's name.
     let module = case.module.split_once("::").map_or("", |(_, rest)| rest);
@@ -185,7 +187,7 @@ fn find(case: &MacroCase<'_>) -> Result<(Arc<LoadedSuite>, Case, Context), Shown
 }
 
 /// Whether one case is run by its exact name, as nextest runs each, so that it is the only one here.
-fn alone() -> bool {
+fn is_run_alone() -> bool {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     let flag = |argument: &OsString| argument.to_string_lossy().starts_with('-');
     let exact = arguments.iter().any(|argument| argument == "--exact");
@@ -220,8 +222,8 @@ fn load(
         program: Vec::new(),
     };
     let agent = case.agent.split("::").next();
-    let agent = agent.filter(|agent| !whole && !agent.is_empty() && alone());
-    let part = Part {
+    let agent = agent.filter(|agent| !whole && !agent.is_empty() && is_run_alone());
+    let part = LoadKey {
         path,
         agent: agent.map(str::to_owned),
         module: case.module.to_owned(),
@@ -232,18 +234,18 @@ fn load(
     }
     let shown = |error: LoadError| error.render(Style::Plain);
     let mut others = by_path.iter();
-    let other = others.find(|(other, _)| part.shares(other));
+    let other = others.find(|(other, _)| part.serves(other));
     let loaded = match (other, agent) {
-        (Some((_, loaded)), _) => loaded.clone().map(|suite| suite.read_anew()),
+        (Some((_, loaded)), _) => loaded.clone().map(|suite| suite.with_unread_runs()),
         (None, Some(agent)) => {
-            LoadedSuite::load_some(crate_dir, &file, |name| name == agent).map_err(shown)
+            LoadedSuite::load_agents(crate_dir, &file, |name| name == agent).map_err(shown)
         }
         (None, None) => LoadedSuite::load(crate_dir, &file).map_err(shown),
     };
     let loaded = loaded.map(|suite| {
-        let suite = suite.recorded_with(command).run_by_functions(functions);
+        let suite = suite.with_record_command(command).with_functions(functions);
         Arc::new(match elsewhere {
-            Some(folder) => suite.recorded_into(folder),
+            Some(folder) => suite.with_recordings_in(folder),
             None => suite,
         })
     });

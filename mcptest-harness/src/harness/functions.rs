@@ -29,7 +29,7 @@ impl fmt::Debug for AgentFunctions {
 
 impl AgentFunctions {
     /// Takes one function as every agent.
-    pub(crate) fn every(function: Arc<dyn Live>) -> Self {
+    pub(crate) fn for_every_agent(function: Arc<dyn Live>) -> Self {
         Self {
             known: vec![(None, function)],
             elsewhere: false,
@@ -131,8 +131,8 @@ pub struct AgentFunction(Arc<dyn Live>);
 
 impl AgentFunction {
     /// The function that is every agent of a suite.
-    pub(crate) fn functions(self) -> AgentFunctions {
-        AgentFunctions::every(self.0)
+    pub(crate) fn into_functions(self) -> AgentFunctions {
+        AgentFunctions::for_every_agent(self.0)
     }
 }
 

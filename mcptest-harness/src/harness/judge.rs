@@ -93,7 +93,7 @@ impl Package {
             };
             match LoadedSuite::load(folder, &file) {
                 Ok(suite) => {
-                    let suite = suite.looked_at(command);
+                    let suite = suite.into_read_only(command);
                     package.suites.push((path.to_string(), suite));
                 }
                 Err(error) => package.failures.push(LoadFailure {
@@ -253,13 +253,13 @@ impl PackageCase<'_> {
     /// Why it is left out by its agent's tags, as `MCPTEST_TAGS` asks; nothing where it is selected.
     #[must_use]
     pub fn left_out(&self) -> Option<String> {
-        tags::left_out(self.suite.agent(self.case.kind.subject()?))
+        tags::why_left_out(self.suite.agent(self.case.kind.subject()?))
     }
 
     /// The result of a case that is not judged, and why.
     #[must_use]
     pub fn not_judged(&self, reason: &str) -> CaseResult {
-        case_result::ignored(self.suite, &self.case, &self.context(), reason)
+        case_result::ignored_result(self.suite, &self.case, &self.context(), reason)
     }
 
     /// Judges the case. One that is ignored has no verdict, and its result says why; where `reliability`
@@ -268,10 +268,10 @@ impl PackageCase<'_> {
     pub fn judge(&self) -> CaseResult {
         let context = self.context();
         if let Some(reason) = &self.case.ignored {
-            return case::ignored(self.suite, &self.case, &context, reason);
+            return case::ignored_result(self.suite, &self.case, &context, reason);
         }
         let verdict = case::verdict(self.suite, &self.case, &context);
-        case_result::data(&verdict, self.suite, &self.case, &context)
+        case_result::to_result(&verdict, self.suite, &self.case, &context)
     }
 
     /// What the numbers of a gate were made of, also where it holds: texts of several lines. Nothing
@@ -282,18 +282,18 @@ impl PackageCase<'_> {
             return Vec::new();
         };
         let gate = self.suite.gates(subject).get(kind);
-        let (Some(gate), Ok(recorded)) = (gate, self.suite.recorded(subject)) else {
+        let (Some(gate), Ok(recorded)) = (gate, self.suite.runs(subject)) else {
             return Vec::new();
         };
         let snapshots = self.suite.snapshots(subject);
-        let player =
-            Driver::of(self.suite, subject, Some(recorded)).player(self.suite, subject, recorded);
+        let player = Driver::for_agent(self.suite, subject, Some(recorded))
+            .player(self.suite, subject, recorded);
         let input = Input {
             player: player.as_ref().map(|player| player as &dyn Player),
             ..self.suite.input(subject, recorded, &snapshots)
         };
         let evidence = Evidence::tell_words_apart(gate.explain(&input));
-        evidence.iter().map(Evidence::plain).collect()
+        evidence.iter().map(Evidence::to_plain_text).collect()
     }
 
     fn context(&self) -> Context {

@@ -10,8 +10,8 @@ pub(super) fn is_cassette(path: &Path) -> bool {
 }
 
 /// The one file of a run, if it is there.
-pub(super) fn file(path: &Path) -> Folder {
-    Folder {
+pub(super) fn list_file(path: &Path) -> Listing {
+    Listing {
         runs: path
             .is_file()
             .then(|| path.to_owned())
@@ -23,7 +23,7 @@ pub(super) fn file(path: &Path) -> Folder {
 
 /// The files in a folder of runs, `run-2` before `run-10`.
 #[derive(Debug, Default)]
-pub(super) struct Folder {
+pub(super) struct Listing {
     /// The `.json` files.
     pub(super) runs: Vec<PathBuf>,
     /// What looks like a run without being one: a folder, or a file with `.json` in its name that is not
@@ -32,8 +32,8 @@ pub(super) struct Folder {
 }
 
 /// Lists a folder; nothing is in one that is not there.
-pub(super) fn folder(path: &Path) -> Folder {
-    let mut found = Folder::default();
+pub(super) fn list_folder(path: &Path) -> Listing {
+    let mut found = Listing::default();
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().to_lowercase();
@@ -57,14 +57,14 @@ pub(super) fn folder(path: &Path) -> Folder {
         }
     }
     for files in [&mut found.runs, &mut found.near] {
-        files.sort_by(|left, right| natural(left, right));
+        files.sort_by(|left, right| natural_order(left, right));
     }
     found
 }
 
 /// Compares paths with runs of digits taken as numbers; equal numbers by the bytes. Different paths are never equal, so
 /// that the order in which a file system lists them says nothing.
-pub(super) fn natural(left: &Path, right: &Path) -> Ordering {
+pub(super) fn natural_order(left: &Path, right: &Path) -> Ordering {
     let (a, b) = (left.to_string_lossy(), right.to_string_lossy());
     let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
     loop {

@@ -11,14 +11,14 @@ use regex::Regex;
 use super::agent_runs::AgentRuns;
 use super::discovery::SuiteFile;
 use super::functions::AgentFunctions;
-use super::lookup::{PlaceError, Wanted};
+use super::lookup::{PlaceError, RunLookup};
 use super::near_names::NearNames;
 use super::pattern::without_detours;
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
 use crate::gate::{
-    self, AgentGates, Criterion as _, GateReading, Input, ReadGate, SnapshotStore, Stale,
+    self, AgentGates, CompiledGate, Criterion as _, GateReading, Input, SnapshotStore, Stale,
 };
 use crate::record::own_code::is_run_of_built_in;
 use crate::record::{RecordCommand, in_ci};
@@ -50,11 +50,11 @@ pub(crate) struct LoadedSuite {
     /// What its agents are compared with, once a case has asked for it.
     trusted: Arc<OnceLock<Result<Arc<Trusted>, Failure>>>,
     /// The folder that has its recordings, where that is not the package's.
-    elsewhere: Option<Arc<Elsewhere>>,
+    elsewhere: Option<Arc<OtherFolder>>,
 }
 
 /// Another folder that is laid out as the package.
-struct Elsewhere {
+struct OtherFolder {
     folder: PathBuf,
     /// The suite's folder there.
     suite_dir: PathBuf,
@@ -64,30 +64,30 @@ impl LoadedSuite {
     /// Loads a suite file, and compiles what it asks.
     pub(crate) fn load(crate_dir: &Path, file: &SuiteFile) -> Result<Self, LoadError> {
         let source = Suite::open(&file.path, &file.shown)?;
-        Self::whole(crate_dir, file, source)
+        Self::load_whole(crate_dir, file, source)
     }
 
     /// Loads a suite file with those of its agents whose case names are wanted, where they can be told apart and
     /// nothing is wrong with them; else with all agents.
-    pub(crate) fn load_some(
+    pub(crate) fn load_agents(
         crate_dir: &Path,
         file: &SuiteFile,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, LoadError> {
         let source = Suite::open(&file.path, &file.shown)?;
         let mut reading = GateReading::default();
-        let some = Suite::parse_some(&source, &wanted, &mut reading);
-        let some = some.and_then(|suite| Self::compiled(crate_dir, file, suite, reading).ok());
-        some.map_or_else(|| Self::whole(crate_dir, file, source), Ok)
+        let some = Suite::parse_filtered(&source, &wanted, &mut reading);
+        let some = some.and_then(|suite| Self::compile(crate_dir, file, suite, reading).ok());
+        some.map_or_else(|| Self::load_whole(crate_dir, file, source), Ok)
     }
 
-    fn whole(crate_dir: &Path, file: &SuiteFile, source: Source) -> Result<Self, LoadError> {
+    fn load_whole(crate_dir: &Path, file: &SuiteFile, source: Source) -> Result<Self, LoadError> {
         let mut reading = GateReading::default();
         let suite = Suite::parse_with(source, &mut reading)?;
-        Self::compiled(crate_dir, file, suite, reading)
+        Self::compile(crate_dir, file, suite, reading)
     }
 
-    fn compiled(
+    fn compile(
         crate_dir: &Path,
         file: &SuiteFile,
         suite: Suite,
@@ -121,24 +121,24 @@ impl LoadedSuite {
     }
 
     /// The suite for a reader: no snapshot is written. `command`: what a person types to record.
-    pub(crate) fn looked_at(mut self, command: RecordCommand) -> Self {
+    pub(crate) fn into_read_only(mut self, command: RecordCommand) -> Self {
         self.command = command;
         self.looked_at = true;
         self
     }
 
     /// Sets the command that records its agents: what a person types.
-    pub(crate) fn recorded_with(mut self, command: RecordCommand) -> Self {
+    pub(crate) fn with_record_command(mut self, command: RecordCommand) -> Self {
         self.command = command;
         self
     }
 
     /// Sets another folder for its recordings, which is laid out as the package.
-    pub(crate) fn recorded_into(mut self, folder: &Path) -> Self {
+    pub(crate) fn with_recordings_in(mut self, folder: &Path) -> Self {
         let path = self.suite.source.path();
         let suite_dir = path.parent().unwrap_or(path);
         let below = suite_dir.strip_prefix(&self.crate_dir).unwrap_or(suite_dir);
-        self.elsewhere = Some(Arc::new(Elsewhere {
+        self.elsewhere = Some(Arc::new(OtherFolder {
             folder: without_detours(folder),
             suite_dir: without_detours(&folder.join(below)),
         }));
@@ -146,18 +146,18 @@ impl LoadedSuite {
     }
 
     /// Keeps the runs of an agent that were read and played already, for its cases.
-    pub(crate) fn keep(&self, subject: Subject, runs: AgentRuns) {
+    pub(crate) fn keep_runs(&self, subject: Subject, runs: AgentRuns) {
         _ = self.recorded[&subject].set(Ok(runs));
     }
 
     /// Sets which of its agents are functions of the crate.
-    pub(crate) fn run_by_functions(mut self, functions: &AgentFunctions) -> Self {
+    pub(crate) fn with_functions(mut self, functions: &AgentFunctions) -> Self {
         self.functions = functions.clone();
         self
     }
 
     /// Lets this program run each agent, whatever the suite says.
-    pub(crate) fn run_by(mut self, program: &[String]) -> Self {
+    pub(crate) fn with_program(mut self, program: &[String]) -> Self {
         if let Some(suite) = Arc::get_mut(&mut self.suite) {
             for agent in &mut suite.agents {
                 let mut command = AgentCommand::new(program.to_vec(), &self.crate_dir);
@@ -187,7 +187,7 @@ impl LoadedSuite {
                     let span = agent.name.span;
                     agent.gates.push(Gate::new(GateKind::Playback, span));
                     agent.gates.sort_by_key(|gate| gate.kind);
-                    gates.gates.push(ReadGate::playback(span));
+                    gates.gates.push(CompiledGate::playback(span));
                 }
             }
         }
@@ -195,7 +195,7 @@ impl LoadedSuite {
     }
 
     /// A copy that lists the folders of runs anew: something was recorded.
-    pub(crate) fn found_anew(&self) -> Self {
+    pub(crate) fn with_new_listing(&self) -> Self {
         Self {
             near: Arc::default(),
             trusted: Arc::default(),
@@ -204,12 +204,12 @@ impl LoadedSuite {
     }
 
     /// A copy that has read no runs yet: its cases stand somewhere else, and what is said of its runs says where.
-    pub(crate) fn read_anew(&self) -> Self {
+    pub(crate) fn with_unread_runs(&self) -> Self {
         let unread = self
             .recorded
             .keys()
             .map(|subject| (*subject, Arc::default()));
-        self.found_anew().with_runs(unread.collect())
+        self.with_new_listing().with_runs(unread.collect())
     }
 
     /// Makes an agent's runs ready before any is read, once.
@@ -259,7 +259,7 @@ impl LoadedSuite {
     }
 
     /// Where it is kept what the suite's agents are compared with.
-    pub(crate) fn trusted(&self) -> &OnceLock<Result<Arc<Trusted>, Failure>> {
+    pub(crate) fn trusted_runs(&self) -> &OnceLock<Result<Arc<Trusted>, Failure>> {
         &self.trusted
     }
 
@@ -274,7 +274,7 @@ impl LoadedSuite {
     }
 
     /// Whether judging leaves nothing behind.
-    pub(crate) fn is_looked_at(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.looked_at
     }
 
@@ -291,7 +291,7 @@ impl LoadedSuite {
     }
 
     /// Where runs of the suite's agents are looked for below another folder, as [`Self::files_in`] does.
-    pub(crate) fn places_in(&self, folder: &Path) -> BTreeSet<PathBuf> {
+    pub(crate) fn run_places_in(&self, folder: &Path) -> BTreeSet<PathBuf> {
         let suite_path = self.source().path();
         let suite_dir = suite_path.parent().unwrap_or(suite_path);
         let below = suite_dir.strip_prefix(&self.crate_dir).unwrap_or(suite_dir);
@@ -322,7 +322,7 @@ impl LoadedSuite {
             layouts.extend(files.map(|file| (folder.to_owned(), Some(file))));
         }
         for (suite_dir, cassette) in layouts {
-            let wanted = Wanted {
+            let wanted = RunLookup {
                 crate_dir: folder,
                 shown_from: folder,
                 suite_dir: &suite_dir,
@@ -349,7 +349,7 @@ impl LoadedSuite {
     }
 
     /// The runs of an agent below another folder, read from the files that [`Self::files_in`] finds.
-    pub(crate) fn recorded_in(
+    pub(crate) fn runs_in(
         &self,
         folder: &Path,
         subject: Subject,
@@ -359,18 +359,18 @@ impl LoadedSuite {
         };
         read_runs(&files).map(Some).map_err(|errors| {
             let drawn = errors.iter();
-            let drawn = drawn.map(|error| format!("{}: {}", error.origin, error.drawn()));
+            let drawn = drawn.map(|error| format!("{}: {}", error.origin, error.render()));
             drawn.collect::<Vec<_>>().join("\n")
         })
     }
 
     /// Where the runs of its agents lie, and are put. `command`: what a person types to record.
-    pub(crate) fn place<'a>(
+    pub(crate) fn suite_place<'a>(
         &'a self,
         command: &'a str,
         near: &'a OnceLock<NearNames>,
     ) -> SuitePlace<'a> {
-        let own = self.own_place(command, near);
+        let own = self.own_suite_place(command, near);
         match &self.elsewhere {
             None => own,
             Some(elsewhere) => SuitePlace {
@@ -382,7 +382,7 @@ impl LoadedSuite {
     }
 
     /// Where the suite's own recordings lie, wherever new ones are put. `command`: what a person types to record.
-    pub(crate) fn own_place<'a>(
+    pub(crate) fn own_suite_place<'a>(
         &'a self,
         command: &'a str,
         near: &'a OnceLock<NearNames>,
@@ -400,8 +400,8 @@ impl LoadedSuite {
 
     /// The files of an agent's recorded runs; none where they cannot be told.
     pub(crate) fn recorded_files(&self, subject: Subject) -> Vec<PathBuf> {
-        let place = self.place("", &self.near);
-        let wanted = place.wanted(&self.suite, self.agent(subject), subject.model);
+        let place = self.suite_place("", &self.near);
+        let wanted = place.lookup(&self.suite, self.agent(subject), subject.model);
         let files = wanted.files().unwrap_or_default().into_iter();
         files.map(|(path, _)| path).collect()
     }
@@ -432,12 +432,12 @@ impl LoadedSuite {
     }
 
     /// What `redact:` says.
-    pub(crate) fn redact(&self) -> &[Regex] {
+    pub(crate) fn redact_patterns(&self) -> &[Regex] {
         &self.redact
     }
 
     /// What a person types to record an agent.
-    pub(crate) fn command(&self, subject: Subject) -> String {
+    pub(crate) fn record_command(&self, subject: Subject) -> String {
         let agent = self.agent(subject);
         // What is played is code of the agent's own, wherever that is.
         let by_program = agent.command.is_some()
@@ -447,14 +447,14 @@ impl LoadedSuite {
     }
 
     /// The runs of an agent, read when the first case asks for them.
-    pub(crate) fn recorded(&self, subject: Subject) -> &Recorded {
+    pub(crate) fn runs(&self, subject: Subject) -> &Recorded {
         self.recorded[&subject].get_or_init(|| {
             if let Some(not_ready) = self.ready[&subject].get() {
                 not_ready.clone()?;
             }
-            let command = self.command(subject);
+            let command = self.record_command(subject);
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
-            let runs = runs::load(suite, agent, model, &self.place(&command, &self.near))?;
+            let runs = runs::load(suite, agent, model, &self.suite_place(&command, &self.near))?;
             let has_code = agent.command.is_some() || self.functions.for_agent(agent).is_some();
             if has_code && runs.first().is_some_and(is_run_of_built_in) {
                 return Err(runs::of_another_agent(agent, &command));
@@ -506,10 +506,10 @@ impl LoadedSuite {
 
     /// Where the recordings of its agents go, but for those that say so themselves.
     pub(crate) fn recording_places(&self) -> Vec<PathBuf> {
-        let place = self.place("", &self.near);
+        let place = self.suite_place("", &self.near);
         let places = self.subjects().filter_map(|subject| {
             let agent = self.agent(subject);
-            let wanted = place.wanted(&self.suite, agent, subject.model);
+            let wanted = place.lookup(&self.suite, agent, subject.model);
             let layout = agent.cassette.is_none().then(|| wanted.layout(2).ok())??;
             Some(layout.path().with_extension(""))
         });
@@ -531,12 +531,12 @@ impl LoadedSuite {
             &agent,
         );
         snapshots
-            .only_compared(self.looked_at || self.elsewhere.is_some())
+            .compare_only(self.looked_at || self.elsewhere.is_some())
             .in_crate(self.is_in_crate())
     }
 
     /// The case of a name below the suite's.
-    pub(crate) fn case(&self, name: &str) -> Option<Case> {
+    pub(crate) fn find_case(&self, name: &str) -> Option<Case> {
         self.suite
             .cases()
             .into_iter()

@@ -11,13 +11,13 @@ use std::sync::OnceLock;
 use mcptest_suite::model::Agent;
 use mcptest_suite::{cassette_slug, portable_path};
 
-use super::listing::{Folder, file, folder, is_cassette, natural};
+use super::listing::{Listing, is_cassette, list_file, list_folder, natural_order};
 use super::near_names::{Missed, NearNames};
 use super::pattern::{is_pattern, unbounded, without_detours};
 use crate::trace::Layout;
 
 /// The runs that are looked for, and where.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct RunLookup<'a> {
     /// The crate's folder, or another that is laid out as it.
     pub(crate) crate_dir: &'a Path,
     /// The folder that shown paths are relative to.
@@ -37,7 +37,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// A file or folder that holds runs.
-struct Holder {
+struct RunSource {
     shown: String,
     files: Vec<PathBuf>,
     /// What lies in the folder of the runs and looks like one.
@@ -67,44 +67,51 @@ pub(crate) enum PlaceError {
 /// The files of runs, each with its shown path, and what beside them is not read.
 type FilesAndRest = (Vec<(PathBuf, String)>, Vec<String>);
 
-impl Wanted<'_> {
+impl RunLookup<'_> {
     /// The files in the order of the runs, each with its shown path.
     pub(crate) fn files(&self) -> Result<Vec<(PathBuf, String)>, PlaceError> {
-        self.files_of(self.found(None)?)
+        self.files_in_source(self.find_sources(None)?)
     }
 
     /// The files in the order of the runs, each with its shown path; nothing where there are none, whatever else
     /// is there.
     pub(crate) fn files_if_any(&self) -> Result<Option<Vec<(PathBuf, String)>>, PlaceError> {
-        let found = self.found(None)?;
+        let found = self.find_sources(None)?;
         if found.is_empty() {
             return Ok(None);
         }
-        self.files_of(found).map(Some)
+        self.files_in_source(found).map(Some)
     }
 
     /// The files in the order of the runs, each with its shown path; and what lies in the folder of the runs, or
     /// beside them under nearly their name, but is not read.
     pub(crate) fn files_and_rest(&self) -> Result<FilesAndRest, PlaceError> {
-        let listed = self.cassette.is_none().then(|| self.listed());
-        let found = self.found(listed)?;
+        let listed = self.cassette.is_none().then(|| self.near_names());
+        let found = self.find_sources(listed)?;
         let not_read = self.not_read(&found);
-        Ok((self.files_of(found)?, not_read))
+        Ok((self.files_in_source(found)?, not_read))
     }
 
-    fn files_of(&self, mut found: Vec<Holder>) -> Result<Vec<(PathBuf, String)>, PlaceError> {
+    fn files_in_source(
+        &self,
+        mut found: Vec<RunSource>,
+    ) -> Result<Vec<(PathBuf, String)>, PlaceError> {
         match found.len() {
             0 => {
                 let (put, near) = match self.cassette {
-                    Some(pattern) if is_pattern(pattern) => return Err(self.nothing_fits(pattern)),
+                    Some(pattern) if is_pattern(pattern) => {
+                        return Err(self.no_match_error(pattern));
+                    }
                     Some(cassette) => {
                         let named = self.display_path(&self.suite_dir.join(cassette));
                         ([named.clone(), named], Vec::new())
                     }
                     None => {
                         let stem = self.stems.first().map_or("", String::as_str);
-                        let one = self.display_path(&self.beside().join(format!("{stem}.json")));
-                        let several = self.display_path(&self.beside().join(stem)) + "/run-1.json";
+                        let one =
+                            self.display_path(&self.beside_folder().join(format!("{stem}.json")));
+                        let several =
+                            self.display_path(&self.beside_folder().join(stem)) + "/run-1.json";
                         ([one, several], self.nearly_named())
                     }
                 };
@@ -114,7 +121,7 @@ impl Wanted<'_> {
                     meant: meant
                         .map(|(path, why)| (self.display_path(&path), why))
                         .collect(),
-                    looked: self.looked(),
+                    looked: self.looked_paths(),
                     put,
                     near: near.iter().map(|path| self.display_path(path)).collect(),
                 })
@@ -127,12 +134,12 @@ impl Wanted<'_> {
                 });
                 Ok(shown.collect())
             }
-            _ => Err(several(found)),
+            _ => Err(several_error(found)),
         }
     }
 
     /// What lies where the runs were found and is not read.
-    fn not_read(&self, found: &[Holder]) -> Vec<String> {
+    fn not_read(&self, found: &[RunSource]) -> Vec<String> {
         let mut paths: Vec<PathBuf> = found
             .iter()
             .flat_map(|found| &found.near)
@@ -142,7 +149,7 @@ impl Wanted<'_> {
             let files = || found.iter().flat_map(|found| &found.files);
             let near = self.nearly_named().into_iter();
             // Where the file system takes both names for one, it is read.
-            paths.extend(near.filter(|path| !files().any(|file| is_one(path, file))));
+            paths.extend(near.filter(|path| !files().any(|file| is_same_file(path, file))));
         }
         paths.iter().map(|path| self.display_path(path)).collect()
     }
@@ -163,7 +170,10 @@ impl Wanted<'_> {
                 let folder = path.parent().unwrap_or(self.suite_dir).to_owned();
                 (vec![folder], vec![named.into_owned()])
             }
-            None => (vec![self.beside(), self.central()], self.stems.clone()),
+            None => (
+                vec![self.beside_folder(), self.central_folder()],
+                self.stems.clone(),
+            ),
         };
         let is_own = |agent: &&Agent| stems_of(agent).contains(&self.stems[0]);
         let agent = self.agents.iter().find(is_own);
@@ -180,35 +190,35 @@ impl Wanted<'_> {
 
     /// Files in the two places that are nearly named like a run.
     fn nearly_named(&self) -> Vec<PathBuf> {
-        self.listed().like(&self.stems)
+        self.near_names().similar_files(&self.stems)
     }
 
     /// What lies in the two places.
-    fn listed(&self) -> &NearNames {
+    fn near_names(&self) -> &NearNames {
         self.near.get_or_init(|| {
             let others = self.agents.iter().flat_map(|agent| {
                 let models = agent.models.iter();
                 models.flat_map(|model| agent.cassette_stems(&model.value))
             });
             let stems = self.stems.iter().cloned().chain(others);
-            NearNames::list([self.beside(), self.central()], stems)
+            NearNames::list([self.beside_folder(), self.central_folder()], stems)
         })
     }
 
     /// Where runs are recorded: where the agent's runs lie now, else where a number of them would
     /// be looked for first.
     pub(crate) fn layout(&self, runs: usize) -> Result<Layout, PlaceError> {
-        let mut found = self.found(None)?;
+        let mut found = self.find_sources(None)?;
         let layout = match (found.len(), self.cassette) {
             (0, Some(cassette)) => own_layout(&self.suite_dir.join(cassette), cassette),
             (0, None) => {
                 let stem = self.stems.first().map_or("", String::as_str);
                 // Who keeps the suite's recordings below the crate's folder keeps them all there.
-                let central = self.central();
+                let central = self.central_folder();
                 let place = if central.is_dir() {
                     central
                 } else {
-                    self.beside()
+                    self.beside_folder()
                 };
                 Some(if runs == 1 {
                     Layout::Single(place.join(format!("{stem}.json")))
@@ -217,7 +227,7 @@ impl Wanted<'_> {
                 })
             }
             (1, _) => found.swap_remove(0).layout,
-            _ => return Err(several(found)),
+            _ => return Err(several_error(found)),
         };
         layout.ok_or_else(|| PlaceError::Unusable {
             problem: format!(
@@ -229,7 +239,7 @@ impl Wanted<'_> {
     }
 
     /// A pattern that no file fits.
-    fn nothing_fits(&self, pattern: &str) -> PlaceError {
+    fn no_match_error(&self, pattern: &str) -> PlaceError {
         let parts = pattern.split('/').take_while(|part| !is_pattern(part));
         let named = parts.collect::<Vec<_>>().join("/");
         let folder = self.suite_dir.join(&named);
@@ -252,25 +262,25 @@ impl Wanted<'_> {
         portable_path(path.strip_prefix(self.shown_from).unwrap_or(&path))
     }
 
-    fn beside(&self) -> PathBuf {
+    fn beside_folder(&self) -> PathBuf {
         self.suite_dir.join("cassettes")
     }
 
-    fn central(&self) -> PathBuf {
+    fn central_folder(&self) -> PathBuf {
         self.crate_dir.join("cassettes").join(&self.suite_stem)
     }
 
     /// What holds runs; where the two places are `listed`, by the names in them.
-    fn found(&self, listed: Option<&NearNames>) -> Result<Vec<Holder>, PlaceError> {
-        let mut found: Vec<Holder> = Vec::new();
+    fn find_sources(&self, listed: Option<&NearNames>) -> Result<Vec<RunSource>, PlaceError> {
+        let mut found: Vec<RunSource> = Vec::new();
         if let Some(cassette) = self.cassette {
             let path = self.suite_dir.join(cassette);
-            let Folder { runs: files, near } = self.own(cassette)?;
+            let Listing { runs: files, near } = self.own_sources(cassette)?;
             // Who names a place means that place and no other.
             if files.is_empty() {
                 return Ok(found);
             }
-            found.push(Holder {
+            found.push(RunSource {
                 shown: self.display_path(&path),
                 files,
                 near,
@@ -282,16 +292,16 @@ impl Wanted<'_> {
             if listed.is_some_and(|listed| !listed.may_hold(place, &name.to_string_lossy())) {
                 continue;
             }
-            let Folder { runs: files, near } = match &layout {
-                Layout::Folder(path) => folder(path),
-                other => file(other.path()),
+            let Listing { runs: files, near } = match &layout {
+                Layout::Folder(path) => list_folder(path),
+                other => list_file(other.path()),
             };
             // `cassette:` may name what would be found anyway: that is one place, not two.
             let named = found
                 .first()
-                .is_some_and(|own| self.cassette.is_some() && within(&files, &own.files));
+                .is_some_and(|own| self.cassette.is_some() && is_subset(&files, &own.files));
             if !files.is_empty() && !named {
-                found.push(Holder {
+                found.push(RunSource {
                     shown: self.display_layout(&layout),
                     files,
                     near,
@@ -303,7 +313,7 @@ impl Wanted<'_> {
     }
 
     /// Everything that is looked for, as it is shown.
-    fn looked(&self) -> Vec<String> {
+    fn looked_paths(&self) -> Vec<String> {
         match self.cassette {
             Some(cassette) => vec![self.display_path(&self.suite_dir.join(cassette))],
             None => self
@@ -323,7 +333,9 @@ impl Wanted<'_> {
 
     /// The layouts that the runs may have in the two places, each with the number of its place.
     fn layouts(&self) -> impl Iterator<Item = (usize, Layout)> {
-        let places = [self.beside(), self.central()].into_iter().enumerate();
+        let places = [self.beside_folder(), self.central_folder()]
+            .into_iter()
+            .enumerate();
         places.flat_map(|(number, place)| {
             self.stems.iter().flat_map(move |stem| {
                 let path = |extension: &str| place.join(format!("{stem}{extension}"));
@@ -338,17 +350,17 @@ impl Wanted<'_> {
     }
 
     /// The files that `cassette:` names.
-    fn own(&self, cassette: &str) -> Result<Folder, PlaceError> {
+    fn own_sources(&self, cassette: &str) -> Result<Listing, PlaceError> {
         let unusable = |problem: String, help: &str| PlaceError::Unusable {
             problem,
             help: help.to_owned(),
         };
         let path = self.suite_dir.join(cassette);
         if path.is_dir() {
-            return Ok(folder(&path));
+            return Ok(list_folder(&path));
         }
         if path.is_file() || !is_pattern(cassette) {
-            return Ok(file(&path));
+            return Ok(list_file(&path));
         }
         if let Some(problem) = unbounded(cassette, self.suite_dir, self.crate_dir) {
             return Err(unusable(
@@ -370,15 +382,15 @@ impl Wanted<'_> {
         let mut files: Vec<PathBuf> = paths
             .filter(|path| path.is_file() && is_cassette(path))
             .collect();
-        files.sort_by(|left, right| natural(left, right));
-        Ok(Folder {
+        files.sort_by(|left, right| natural_order(left, right));
+        Ok(Listing {
             runs: files,
             near: Vec::new(),
         })
     }
 }
 
-fn several(found: Vec<Holder>) -> PlaceError {
+fn several_error(found: Vec<RunSource>) -> PlaceError {
     PlaceError::Several(found.into_iter().map(|found| found.shown).collect())
 }
 
@@ -400,13 +412,13 @@ fn own_layout(path: &Path, cassette: &str) -> Option<Layout> {
 }
 
 /// Whether two paths lead to one file.
-fn is_one(left: &Path, right: &Path) -> bool {
+fn is_same_file(left: &Path, right: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     real(left).is_some_and(|left| Some(left) == real(right))
 }
 
 /// Whether all of some files are among others, however their paths are spelt.
-fn within(files: &[PathBuf], others: &[PathBuf]) -> bool {
+fn is_subset(files: &[PathBuf], others: &[PathBuf]) -> bool {
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let others: Vec<PathBuf> = others.iter().map(real).collect();
     files.iter().all(|file| others.contains(&real(file)))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mcptest_suite::nearest;
 
-use super::listing::natural;
+use super::listing::natural_order;
 
 /// What lies in the folders of a suite's runs under the names of runs or nearly those. Listed once,
 /// however many agents look.
@@ -27,12 +27,12 @@ struct Listed {
 impl NearNames {
     /// Lists the folders; whatever else lies there than the runs of these stems is passed over.
     pub(super) fn list(folders: [PathBuf; 2], stems: impl Iterator<Item = String>) -> Self {
-        let names = stems.flat_map(|stem| names(&stem));
-        let keys = names.flat_map(|name| [name.to_lowercase(), folded(name)]);
+        let names = stems.flat_map(|stem| run_names(&stem));
+        let keys = names.flat_map(|name| [name.to_lowercase(), fold_name(name)]);
         let mut entries: BTreeMap<_, Vec<_>> = keys.map(|key| (key, Vec::new())).collect();
         for (place, folder) in folders.iter().enumerate() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-                let folded = entry.file_name().into_string().map(folded);
+                let folded = entry.file_name().into_string().map(fold_name);
                 if let Some(named) = folded.ok().and_then(|name| entries.get_mut(&name)) {
                     let name = entry.file_name();
                     named.push(Listed { name, place });
@@ -43,14 +43,14 @@ impl NearNames {
     }
 
     /// The entries with a folded name.
-    fn named(&self, folded: &str) -> impl Iterator<Item = &Listed> {
+    fn with_folded_name(&self, folded: &str) -> impl Iterator<Item = &Listed> {
         self.entries.get(folded).into_iter().flatten()
     }
 
     /// Whether a name may lie in the folder of this number; where it cannot be told, it may.
     pub(super) fn may_hold(&self, place: usize, name: &str) -> bool {
         let named = || {
-            self.named(&folded(name.to_owned()))
+            self.with_folded_name(&fold_name(name.to_owned()))
                 .any(|entry| entry.place == place)
         };
         // File systems spell other letters in more ways than one.
@@ -58,16 +58,16 @@ impl NearNames {
     }
 
     /// Files whose names are nearly those of an agent's runs, and none of them.
-    pub(super) fn like(&self, stems: &[String]) -> Vec<PathBuf> {
-        let names: Vec<String> = stems.iter().flat_map(|stem| names(stem)).collect();
+    pub(super) fn similar_files(&self, stems: &[String]) -> Vec<PathBuf> {
+        let names: Vec<String> = stems.iter().flat_map(|stem| run_names(stem)).collect();
         let folded: HashSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
         let mut near: Vec<_> = folded
             .iter()
-            .flat_map(|name| self.named(name))
+            .flat_map(|name| self.with_folded_name(name))
             .filter(|entry| !names.iter().any(|wanted| entry.name == wanted.as_str()))
             .collect();
         near.sort_by(|one, other| {
-            let names = || natural(one.name.as_ref(), other.name.as_ref());
+            let names = || natural_order(one.name.as_ref(), other.name.as_ref());
             one.place.cmp(&other.place).then_with(names)
         });
         let path = |entry: &Listed| self.folders[entry.place].join(&entry.name);
@@ -94,15 +94,15 @@ impl Missed<'_> {
         for folder in &self.folders {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-            paths.sort_by(|one, other| natural(one, other));
-            let why = |path: PathBuf| self.why(&path).map(|why| (path, why));
+            paths.sort_by(|one, other| natural_order(one, other));
+            let why = |path: PathBuf| self.why_not_read(&path).map(|why| (path, why));
             meant.extend(paths.into_iter().filter_map(why));
         }
         meant
     }
 
     /// Why an entry is not read, where it may be meant.
-    fn why(&self, path: &Path) -> Option<String> {
+    fn why_not_read(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let is_folder = path.is_dir();
         let base = match name.find(".json") {
@@ -145,12 +145,12 @@ impl Missed<'_> {
 }
 
 /// The names that the runs of a stem may have.
-fn names(stem: &str) -> [String; 3] {
+fn run_names(stem: &str) -> [String; 3] {
     ["", ".json", ".jsonl"].map(|extension| format!("{stem}{extension}"))
 }
 
 /// A name without the case of letters and without a `.txt` that an editor has added.
-fn folded(mut name: String) -> String {
+fn fold_name(mut name: String) -> String {
     if name.is_ascii() {
         name.make_ascii_lowercase();
     } else {

@@ -28,7 +28,7 @@ pub(super) fn run(
     if arguments.list {
         return print(arguments, verdicts, &trials, names);
     }
-    verdicts.keep(names);
+    verdicts.retain(names);
     let threads = threads(arguments, names.len());
     thread::scope(|scope| {
         // This thread judges too.
@@ -38,7 +38,7 @@ pub(super) fn run(
 }
 
 /// The names of the cases that the arguments leave, in the order of the trials.
-pub(super) fn wanted(arguments: &Arguments, trials: &[Trial]) -> Vec<String> {
+pub(super) fn wanted_names(arguments: &Arguments, trials: &[Trial]) -> Vec<String> {
     let wanted = trials
         .iter()
         .filter(|trial| !arguments.is_filtered_out(trial));
@@ -55,7 +55,7 @@ fn print(
         test_threads: Some(1),
         ..arguments.clone()
     };
-    quietly_where_nothing_can_be_printed();
+    silence_print_panics();
     let printed = panic::catch_unwind(AssertUnwindSafe(|| {
         let for_programs = matches!(arguments.format, Some(FormatSetting::Json));
         if for_programs && !arguments.quiet && !arguments.list {
@@ -66,7 +66,7 @@ fn print(
             return print_list(arguments, names);
         }
         let exit_code = libtest_mimic::run(&in_order, trials()).exit_code();
-        let successes = verdicts.successes();
+        let successes = verdicts.success_texts();
         // Events for a program are no place for tables.
         if arguments.show_output && !for_programs && !successes.is_empty() {
             println!("successes:\n\n{successes}");
@@ -103,14 +103,14 @@ fn print(
 /// The names as libtest-mimic lists them, which writes each by itself.
 fn print_list(arguments: &Arguments, names: &[String]) -> io::Result<ExitCode> {
     let lines: String = names.iter().map(|name| format!("{name}: test\n")).collect();
-    let mut out = output(arguments)?;
+    let mut out = open_output(arguments)?;
     out.write_all(lines.as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Where is printed to.
-fn output(arguments: &Arguments) -> io::Result<Box<dyn Write>> {
+fn open_output(arguments: &Arguments) -> io::Result<Box<dyn Write>> {
     Ok(match &arguments.logfile {
         Some(file) => Box::new(File::create(file)?),
         None => Box::new(io::stdout()),
@@ -123,7 +123,7 @@ fn print_events(
     names: &[String],
     filtered_out: usize,
 ) -> io::Result<ExitCode> {
-    let failed = events::write(&mut *output(arguments)?, verdicts, names, filtered_out)?;
+    let failed = events::write(&mut *open_output(arguments)?, verdicts, names, filtered_out)?;
     Ok(if failed {
         ExitCode::from(101)
     } else {
@@ -132,7 +132,7 @@ fn print_events(
 }
 
 /// Keeps the panic of a printer that cannot print from being told; all others are told as before.
-fn quietly_where_nothing_can_be_printed() {
+fn silence_print_panics() {
     let told = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
         let printer = panic.location().is_some_and(|place| {

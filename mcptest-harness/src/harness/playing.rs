@@ -11,11 +11,11 @@ use mcptest_trace::record::say;
 use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
 use super::verdicts::panic_text;
-use crate::command::call;
+use crate::command::command_line;
 use crate::eval::PlaybackOptions;
 use crate::gate::{Player, Unplayable};
 use crate::record::own_code::{GIVE_CODE, WITHOUT_CODE, is_run_of_built_in};
-use crate::record::{Live, LiveError, PlayRequest, PlayedRun, Plays};
+use crate::record::{Live, LiveError, PlayRequest, Playable, PlayedRun};
 
 /// The most runs of an agent that are played at once.
 const AT_ONCE: usize = 8;
@@ -38,14 +38,18 @@ pub(crate) enum Driver {
 
 impl Driver {
     /// `runs`: the recordings, where they are known.
-    pub(crate) fn of(suite: &LoadedSuite, subject: Subject, runs: Option<&AgentRuns>) -> Self {
+    pub(crate) fn for_agent(
+        suite: &LoadedSuite,
+        subject: Subject,
+        runs: Option<&AgentRuns>,
+    ) -> Self {
         let agent = suite.agent(subject);
         if let Some(function) = suite.functions().for_agent(agent) {
             return Self::Code(Arc::clone(function));
         }
         match (
             &agent.command,
-            suite.is_looked_at() || suite.functions().are_elsewhere(),
+            suite.is_read_only() || suite.functions().are_elsewhere(),
         ) {
             (Some(_), _) => Self::commands(),
             (None, true) if !runs.is_some_and(are_of_built_in) => Self::Elsewhere {
@@ -90,7 +94,7 @@ impl Driver {
     }
 
     /// Why nothing plays the runs of an agent; an error is a failure, and the rest nobody here can tell.
-    pub(crate) fn idle(&self, agent: &Agent, gate: Span) -> Option<Result<String, Diagnostic>> {
+    pub(crate) fn why_idle(&self, agent: &Agent, gate: Span) -> Option<Result<String, Diagnostic>> {
         match self {
             Self::Code(_) => None,
             #[cfg(not(feature = "session"))]
@@ -99,7 +103,7 @@ impl Driver {
                 "this build cannot run the agent: the feature `session` is off",
             )
             .help("write in Cargo.toml: mcptest-harness = { version = \"0.1\", features = [\"session\"] }"))),
-            Self::Elsewhere { in_crate } => Some(Ok(elsewhere(agent, *in_crate))),
+            Self::Elsewhere { in_crate } => Some(Ok(elsewhere_text(agent, *in_crate))),
             Self::None => Some(Err(Diagnostic::at(gate, WITHOUT_CODE).help(GIVE_CODE))),
         }
     }
@@ -111,14 +115,14 @@ fn are_of_built_in(runs: &AgentRuns) -> bool {
 }
 
 /// The function of an agent may be in a program that is not this one. Without a crate, there is none.
-pub(crate) fn elsewhere(agent: &Agent, in_crate: bool) -> String {
+pub(crate) fn elsewhere_text(agent: &Agent, in_crate: bool) -> String {
     let agent = &agent.name.value;
     if in_crate {
         return format!(
             "`{agent}` has no `command:`; if the agent is a function of its crate, `cargo test` plays it"
         );
     }
-    let plays = call("play -- PROGRAM");
+    let plays = command_line("play -- PROGRAM");
     format!("`{agent}` has no `command:`; `{plays}` plays it with the program that you name")
 }
 
@@ -148,7 +152,7 @@ impl<'a> AgentPlayer<'a> {
     fn play_all(&self, options: &PlaybackOptions) -> Vec<Result<PlayedRun, Unplayable>> {
         let runs = self.runs.runs();
         let agent = self.suite.agent(self.subject);
-        let code = self.driver.plays();
+        let code = self.driver.playable();
         let code = code.as_deref();
         let one_by_one = code.is_none_or(|code| code.one_by_one(agent));
         let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -171,7 +175,7 @@ impl<'a> AgentPlayer<'a> {
                             catch_unwind(AssertUnwindSafe(|| self.play(code, place, options)));
                         let panicked = |panic: Box<dyn std::any::Any + Send>| {
                             let text = panic_text(&*panic).unwrap_or_default();
-                            Err(unplayable(
+                            Err(to_unplayable(
                                 LiveError::new("playing the run panicked").show(text),
                             ))
                         };
@@ -180,7 +184,7 @@ impl<'a> AgentPlayer<'a> {
                 });
             }
         });
-        if let Some(why) = code.and_then(Plays::hindrance)
+        if let Some(why) = code.and_then(Playable::hindrance)
             && runs.len() > 1
         {
             let name = &agent.name.value;
@@ -188,7 +192,7 @@ impl<'a> AgentPlayer<'a> {
                 "note: the program of `{name}` is started anew for each run: before it calls `mcptest.serve`, {why}"
             ));
         }
-        let nothing = || Err(unplayable(LiveError::new("the run was not played")));
+        let nothing = || Err(to_unplayable(LiveError::new("the run was not played")));
         let slots = slots.into_iter();
         slots
             .map(|slot| slot.into_inner().unwrap_or_else(nothing))
@@ -197,13 +201,13 @@ impl<'a> AgentPlayer<'a> {
 
     fn play(
         &self,
-        code: Option<&dyn Plays>,
+        code: Option<&dyn Playable>,
         place: usize,
         options: &PlaybackOptions,
     ) -> Result<PlayedRun, Unplayable> {
         let run = &self.runs.runs()[place];
         let Some(cassette) = run.cassette() else {
-            return Err(unplayable(
+            return Err(to_unplayable(
                 LiveError::new("the recording cannot be read again").for_recording(),
             ));
         };
@@ -213,12 +217,12 @@ impl<'a> AgentPlayer<'a> {
             model: self.subject.model,
             cassette: &cassette,
             origin: &run.origin,
-            redact: self.suite.redact(),
+            redact: self.suite.redact_patterns(),
             options,
         };
         let code =
-            code.ok_or_else(|| unplayable(LiveError::new("the agent has no code of its own")))?;
-        code.play(&request).map_err(unplayable)
+            code.ok_or_else(|| to_unplayable(LiveError::new("the agent has no code of its own")))?;
+        code.play(&request).map_err(to_unplayable)
     }
 }
 
@@ -229,12 +233,12 @@ impl Player for AgentPlayer<'_> {
         match all.get(run) {
             Some(Ok(played)) => Ok(played),
             Some(Err(why)) => Err(why.clone()),
-            None => Err(unplayable(LiveError::new("there is no such run"))),
+            None => Err(to_unplayable(LiveError::new("there is no such run"))),
         }
     }
 
     fn command(&self) -> String {
-        self.suite.command(self.subject)
+        self.suite.record_command(self.subject)
     }
 
     fn is_new(&self) -> bool {
@@ -242,7 +246,7 @@ impl Player for AgentPlayer<'_> {
     }
 }
 
-fn unplayable(error: LiveError) -> Unplayable {
+fn to_unplayable(error: LiveError) -> Unplayable {
     let shown = error.shown.iter().flat_map(|shown| shown.lines());
     let notes = error.note.as_deref().into_iter();
     Unplayable {

@@ -9,13 +9,13 @@ use mcptest_suite::{
     Case, CaseKind, Diagnostic, LOAD, LoadError, Subject, SuitePath, UNSUPPORTED, portable_path,
 };
 
-use super::arguments::Asked;
+use super::arguments::TestArguments;
 use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
-use super::recording::{LiveRecording, needed};
+use super::recording::{LiveRecording, needed_subjects};
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings, check_trial, trial};
-use crate::record::rerun;
+use crate::record::rerun_command;
 use crate::render::rerun_line;
 use crate::result::{CaseResult, digest, folder};
 
@@ -24,7 +24,7 @@ use crate::result::{CaseResult, digest, folder};
 pub(super) struct Prepared {
     suites: Vec<(SuitePath, Arc<LoadedSuite>, Vec<Named>)>,
     /// Case name and problem of each suite that does not load.
-    failures: BTreeMap<String, Vec<Unloaded>>,
+    failures: BTreeMap<String, Vec<LoadProblem>>,
     /// The suite that has a case, as its place in the list, by the case's full name.
     taken: HashMap<Arc<str>, usize>,
     /// The agents that are asked for, where not all are.
@@ -32,13 +32,13 @@ pub(super) struct Prepared {
 }
 
 /// An agent whose runs are needed.
-pub(super) struct Needed<'a> {
+pub(super) struct NeededAgent<'a> {
     path: &'a SuitePath,
     pub(super) suite: &'a LoadedSuite,
     pub(super) subject: Subject,
 }
 
-impl Needed<'_> {
+impl NeededAgent<'_> {
     /// The full name of the agent's own case.
     pub(super) fn case(&self) -> String {
         format!("{}::{}", self.path, self.suite.case_name(self.subject))
@@ -52,7 +52,7 @@ impl Needed<'_> {
 }
 
 /// Where a case belongs.
-pub(super) struct Placed {
+pub(super) struct ShardPlace {
     /// The name by which the case is put into a shard.
     pub(super) name: Arc<str>,
     /// Whether it judges all agents of its suite.
@@ -63,7 +63,7 @@ pub(super) struct Placed {
 type Named = (Arc<str>, Case);
 
 /// Why a suite does not load.
-enum Unloaded {
+enum LoadProblem {
     Text(String),
     Load(LoadError),
 }
@@ -77,7 +77,7 @@ impl Prepared {
     }
 
     /// What is selected can be, as far as the suites load.
-    pub(super) fn check_selection(&self, asked: &Asked) -> Result<(), String> {
+    pub(super) fn check_selection(&self, asked: &TestArguments) -> Result<(), String> {
         let Some(selection) = self.selection.as_ref().filter(|_| self.failures.is_empty()) else {
             return Ok(());
         };
@@ -104,26 +104,26 @@ impl Prepared {
         self.failures.contains_key(name)
     }
 
-    pub(super) fn fail(&mut self, case: String, text: String) {
+    pub(super) fn add_failure(&mut self, case: String, text: String) {
         self.failures
             .entry(case)
             .or_default()
-            .push(Unloaded::Text(text));
+            .push(LoadProblem::Text(text));
     }
 
-    pub(super) fn refuse(&mut self, path: &SuitePath, error: LoadError) {
+    pub(super) fn add_load_error(&mut self, path: &SuitePath, error: LoadError) {
         let case = format!("{path}::{LOAD}");
         self.failures
             .entry(case)
             .or_default()
-            .push(Unloaded::Load(error));
+            .push(LoadProblem::Load(error));
     }
 
     /// Nothing is recorded while a suite does not load, or where one recording would take the place
     /// of another.
-    pub(super) fn guard(&self, recording: &LiveRecording) {
+    pub(super) fn guard_recording(&self, recording: &LiveRecording) {
         if let Some(case) = self.failures.keys().next() {
-            return recording.refuse(format!(
+            return recording.refuse_all(format!(
                 "no run is recorded while a suite does not load; see `{case}`"
             ));
         }
@@ -131,7 +131,7 @@ impl Prepared {
         for (path, suite, _) in &self.suites {
             for place in suite.recording_places() {
                 if let Some(other) = places.insert(place.clone(), path) {
-                    return recording.refuse(format!(
+                    return recording.refuse_all(format!(
                         "{other} and {path} both have an agent whose recordings are {}; rename one of the two, or give one a `cassette:`",
                         portable_path(&place)
                     ));
@@ -141,7 +141,7 @@ impl Prepared {
     }
 
     /// Takes a suite in, unless one of its names is taken already.
-    pub(super) fn add(
+    pub(super) fn add_suite(
         &mut self,
         path: SuitePath,
         suite: LoadedSuite,
@@ -175,7 +175,7 @@ impl Prepared {
         });
         let clashes: Vec<_> = clashes.collect();
         if !clashes.is_empty() {
-            return self.refuse(&path, LoadError::new(suite.source().clone(), clashes));
+            return self.add_load_error(&path, LoadError::new(suite.source().clone(), clashes));
         }
         let place = self.suites.len();
         let of_this = cases.iter().map(|(name, _)| (Arc::clone(name), place));
@@ -184,18 +184,18 @@ impl Prepared {
     }
 
     /// Why an agent is not asked for, if it is not.
-    fn left_out(&self, suite: &LoadedSuite, subject: Subject) -> Option<String> {
+    fn why_left_out(&self, suite: &LoadedSuite, subject: Subject) -> Option<String> {
         let selection = self.selection.as_ref()?;
-        selection.leaves_out(suite.agent(subject))
+        selection.why_left_out(suite.agent(subject))
     }
 
     /// The agents whose runs the cases of these names are judged by, each once.
-    pub(super) fn needed(
+    pub(super) fn needed_agents(
         &self,
         names: &[String],
-        asked: &Asked,
+        asked: &TestArguments,
         checks: &[(String, RustCheck)],
-    ) -> Vec<Needed<'_>> {
+    ) -> Vec<NeededAgent<'_>> {
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
         let mut all = Vec::new();
         for (path, suite, cases) in &self.suites {
@@ -204,10 +204,10 @@ impl Prepared {
                 run && trial_names(full, case, checks).any(|name| names.contains(&*name))
             });
             let mut seen = HashSet::new();
-            let subjects = judged.flat_map(|(_, case)| needed(suite, case));
-            let subjects = subjects.filter(|subject| self.left_out(suite, *subject).is_none());
+            let subjects = judged.flat_map(|(_, case)| needed_subjects(suite, case));
+            let subjects = subjects.filter(|subject| self.why_left_out(suite, *subject).is_none());
             let once = subjects.filter(|subject| seen.insert(*subject));
-            all.extend(once.map(|subject| Needed {
+            all.extend(once.map(|subject| NeededAgent {
                 path,
                 suite,
                 subject,
@@ -218,7 +218,10 @@ impl Prepared {
 
     /// What a case is put into a shard by: the full name of its agent's own case, or its own where it is about no agent.
     /// The cases are those of the suites that load; the others are in every shard.
-    pub(super) fn shard_names(&self, checks: &[(String, RustCheck)]) -> HashMap<Arc<str>, Placed> {
+    pub(super) fn shard_names(
+        &self,
+        checks: &[(String, RustCheck)],
+    ) -> HashMap<Arc<str>, ShardPlace> {
         let mut placed = HashMap::new();
         for (path, suite, cases) in &self.suites {
             for (full, case) in cases {
@@ -230,7 +233,7 @@ impl Prepared {
                 for trial in trial_names(full, case, checks) {
                     let (name, of_all) =
                         (Arc::clone(&name), case.kind == CaseKind::SuiteRegression);
-                    placed.insert(trial, Placed { name, of_all });
+                    placed.insert(trial, ShardPlace { name, of_all });
                 }
             }
         }
@@ -250,15 +253,16 @@ impl Prepared {
     }
 
     /// Every case, sorted by name.
-    pub(super) fn trials(&self, asked: &Asked, run: &Settings<'_>) -> Vec<Trial> {
+    pub(super) fn trials(&self, asked: &TestArguments, run: &Settings<'_>) -> Vec<Trial> {
         let mut trials = Vec::new();
         for (path, suite, cases) in &self.suites {
             let mut held = HashMap::new();
             for (full, case) in cases {
                 let subject = case.kind.subject();
-                if let Some(reason) = subject.and_then(|subject| self.left_out(suite, subject)) {
+                if let Some(reason) = subject.and_then(|subject| self.why_left_out(suite, subject))
+                {
                     for name in trial_names(full, case, run.checks) {
-                        trials.push(run.ignored(&name, &reason, asked));
+                        trials.push(run.ignored_trial(&name, &reason, asked));
                     }
                     continue;
                 }
@@ -281,16 +285,16 @@ impl Prepared {
         }
         for (case, problems) in &self.failures {
             let drawn = problems.iter().map(|problem| match problem {
-                Unloaded::Text(text) => text.clone(),
-                Unloaded::Load(error) => error.render(run.style),
+                LoadProblem::Text(text) => text.clone(),
+                LoadProblem::Load(error) => error.render(run.style),
             });
-            let rerun = rerun_line(&rerun(run.package, case));
+            let rerun = rerun_line(&rerun_command(run.package, case));
             let text = drawn.chain([rerun]).collect::<Vec<_>>().join("\n\n");
             let (package, name) = (run.package.to_owned(), case.clone());
             // A suite that does not load is shown under `--ignored` too.
             let shown_anyway = asked.arguments.ignored && !asked.arguments.list;
             let trial = run.verdicts.trial(case, move || {
-                folder::leave(|| CaseResult::refused(&package, &name, &text));
+                folder::write_requested(|| CaseResult::refused(&package, &name, &text));
                 Err(text)
             });
             trials.push(trial.with_ignored_flag(shown_anyway));

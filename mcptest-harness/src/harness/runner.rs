@@ -17,12 +17,12 @@ use mcptest_suite::{
 use mcptest_trace::record::say;
 
 use super::agent_runs::{AgentRuns, Verdict};
-use super::arguments::{Asked, left_out, process_arguments, threads};
+use super::arguments::{TestArguments, filtered_trial, process_arguments, threads};
 use super::discovery::discover;
 use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
 use super::output;
-use super::prepared::{Needed, Prepared};
+use super::prepared::{NeededAgent, Prepared};
 use super::recording::{self, LiveRecording, Next, Plan};
 use super::sharding::Sharding;
 use super::tags::Selection;
@@ -173,19 +173,19 @@ impl Harness {
     /// contradict each other. A flag that nobody knows ends the process with 2.
     #[must_use]
     pub fn run(&self) -> ExitCode {
-        self.judge().unwrap_or_else(|problem| {
+        self.try_run().unwrap_or_else(|problem| {
             say(&format!("error: {problem}"));
             ExitCode::from(101)
         })
     }
 
     /// Runs the cases that the command line asks for. An error is about what was asked for.
-    fn judge(&self) -> Result<ExitCode, String> {
+    fn try_run(&self) -> Result<ExitCode, String> {
         let of_environment = std::env::var("RUST_TEST_THREADS").ok();
-        let asked = Asked::read(process_arguments()?, of_environment.as_deref())?;
+        let asked = TestArguments::read(process_arguments()?, of_environment.as_deref())?;
         self.check_names()?;
         self.functions.check(self.own_loop.is_some())?;
-        let style = style(asked.arguments.color, asked.arguments.logfile.is_some());
+        let style = output_style(asked.arguments.color, asked.arguments.logfile.is_some());
         // A list is made without recording anything.
         let recording = if asked.arguments.list {
             None
@@ -207,7 +207,7 @@ impl Harness {
         };
         let made = prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
-        let mut chosen = asked.chosen(&made, is_load);
+        let mut chosen = asked.select(&made, is_load);
         let sharding = asked.shard.map(|shard| Sharding {
             shard,
             placed: prepared.shard_names(&self.checks),
@@ -222,28 +222,28 @@ impl Harness {
             JudgedShard::new(&self.package, sharding.shard, suites, cases)
         });
         if let Some(judged) = judged.as_ref().filter(|_| !asked.arguments.list) {
-            folder::leave_shard(|folder| judged.begin(folder));
+            folder::write_requested_shard(|folder| judged.begin(folder));
         }
-        let arguments = asked.for_trials();
+        let arguments = asked.to_libtest();
         let trials = || {
             let trials = made.iter().zip(&chosen);
             let trials = trials.map(|(trial, chosen)| match chosen {
-                true => verdicts.again(trial),
-                false => left_out(),
+                true => verdicts.duplicate(trial),
+                false => filtered_trial(),
             });
             trials.collect::<Vec<_>>()
         };
-        let names = output::wanted(&arguments, &trials());
+        let names = output::wanted_names(&arguments, &trials());
         if let Some(recording) = &recording {
-            prepared.guard(recording);
+            prepared.guard_recording(recording);
             let needed = match (&sharding, &all_chosen) {
                 (Some(sharding), Some(all)) => {
-                    sharding.share(prepared.needed(all, &asked, &self.checks))
+                    sharding.share(prepared.needed_agents(all, &asked, &self.checks))
                 }
-                _ => prepared.needed(&names, &asked, &self.checks),
+                _ => prepared.needed_agents(&names, &asked, &self.checks),
             };
             let threads = threads(&arguments, needed.len());
-            if let Some(ended) = self.record(recording, &needed, threads) {
+            if let Some(ended) = self.record_agents(recording, &needed, threads) {
                 return Ok(ended);
             }
         }
@@ -259,25 +259,25 @@ impl Harness {
         }
         let exit_code = output::run(&arguments, &verdicts, &names, trials);
         if let Some(judged) = judged.as_ref().filter(|_| !arguments.list) {
-            folder::leave_shard(|folder| judged.end(folder));
+            folder::write_requested_shard(|folder| judged.end(folder));
         }
         // What a process was asked to write and did not write is no success of it.
-        Ok(folder::unwritten().map_or(exit_code, |_| ExitCode::from(101)))
+        Ok(folder::write_failure().map_or(exit_code, |_| ExitCode::from(101)))
     }
 
     /// Records what is to be recorded of some agents; how everything ends, where nothing is judged.
-    fn record(
+    fn record_agents(
         &self,
         recording: &LiveRecording,
-        needed: &[Needed<'_>],
+        needed: &[NeededAgent<'_>],
         threads: usize,
     ) -> Option<ExitCode> {
         let failed = |text: &str| {
             say(text);
             Some(ExitCode::from(101))
         };
-        let planned = on_threads(threads, needed.len(), |index| {
-            let Needed { suite, subject, .. } = needed[index];
+        let planned = map_on_threads(threads, needed.len(), |index| {
+            let NeededAgent { suite, subject, .. } = needed[index];
             (suite, subject, recording.plan(suite, subject))
         });
         match recording.announce(&planned) {
@@ -287,8 +287,8 @@ impl Harness {
         }
         let plans = planned.into_iter().map(|(.., plan)| Mutex::new(Some(plan)));
         let plans: Vec<Mutex<Option<Plan>>> = plans.collect();
-        on_threads(threads, needed.len(), |index| {
-            let Needed { suite, subject, .. } = needed[index];
+        map_on_threads(threads, needed.len(), |index| {
+            let NeededAgent { suite, subject, .. } = needed[index];
             let plan = plans[index]
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -310,7 +310,7 @@ impl Harness {
     }
 
     /// Where checks are registered, one that a suite names must be among them.
-    fn knows_checks(&self, suite: LoadedSuite) -> Result<LoadedSuite, LoadError> {
+    fn check_known_checks(&self, suite: LoadedSuite) -> Result<LoadedSuite, LoadError> {
         let known = || self.checks.iter().map(|(name, _)| name.as_str());
         let named = suite.suite.agents.iter().flat_map(|agent| &agent.checks);
         let unknown = named.filter(|check| known().all(|name| name != check.name.value));
@@ -357,12 +357,12 @@ impl Harness {
     /// Finds and loads what the arguments need.
     fn prepare(
         &self,
-        asked: &Asked,
+        asked: &TestArguments,
         selection: Option<Selection>,
         recording: Option<&LiveRecording>,
     ) -> Result<Prepared, String> {
         let crate_dir = crate_dir(&self.compiled_in);
-        let elsewhere = recording.map(|recording| recording.elsewhere(&crate_dir));
+        let elsewhere = recording.map(|recording| recording.target_folder(&crate_dir));
         let elsewhere = elsewhere.transpose()?.flatten();
         let default = [PathBuf::from("suites")];
         let roots = if self.roots.is_empty() {
@@ -375,7 +375,7 @@ impl Harness {
         let all = selection.is_some() || recording.is_some();
         let mut prepared = Prepared::new(selection);
         for (name, text) in found.problems {
-            prepared.fail(name, text);
+            prepared.add_failure(name, text);
         }
         let names: HashMap<String, String> = found
             .suites
@@ -383,19 +383,19 @@ impl Harness {
             .map(|(name, file)| (name.to_string(), file.shown.clone()))
             .collect();
         // Before anything is spent, every suite must load.
-        let needed = |path: &SuitePath| all || asked.needs(|name| path.may_hold(name));
+        let needed = |path: &SuitePath| all || asked.needs_suite(|name| path.may_contain(name));
         let needed = found.suites.into_iter().filter(|(path, _)| needed(path));
         let (paths, files): (Vec<_>, Vec<_>) = needed.unzip();
         let load = |index: usize| {
             let (agents, file) = (asked.agents_below(&paths[index]), &files[index]);
             match agents.filter(|_| !all) {
                 Some(agents) => {
-                    LoadedSuite::load_some(&crate_dir, file, |name| agents.contains(name))
+                    LoadedSuite::load_agents(&crate_dir, file, |name| agents.contains(name))
                 }
                 None => LoadedSuite::load(&crate_dir, file),
             }
         };
-        let loaded = on_threads(threads(&asked.arguments, files.len()), files.len(), load);
+        let loaded = map_on_threads(threads(&asked.arguments, files.len()), files.len(), load);
         for (path, loaded) in paths.into_iter().zip(loaded) {
             let command = RecordCommand {
                 package: Some(self.package.clone()),
@@ -405,13 +405,13 @@ impl Harness {
                 program: Vec::new(),
             };
             let loaded = loaded.and_then(|suite| {
-                let suite = suite.recorded_with(command);
+                let suite = suite.with_record_command(command);
                 self.functions.check_suite(&suite.suite)?;
-                Ok(suite.run_by_functions(&self.functions))
+                Ok(suite.with_functions(&self.functions))
             });
             let loaded = match self.program.as_slice() {
                 [] => loaded,
-                program => loaded.map(|suite| suite.run_by(program)),
+                program => loaded.map(|suite| suite.with_program(program)),
             };
             let loaded = if self.plays {
                 loaded.map(LoadedSuite::with_playback)
@@ -419,12 +419,12 @@ impl Harness {
                 loaded
             };
             let loaded = match &elsewhere {
-                Some(folder) => loaded.map(|suite| suite.recorded_into(folder)),
+                Some(folder) => loaded.map(|suite| suite.with_recordings_in(folder)),
                 None => loaded,
             };
-            match loaded.and_then(|suite| self.knows_checks(suite)) {
-                Ok(suite) => prepared.add(path, suite, &names, &self.checks),
-                Err(error) => prepared.refuse(&path, error),
+            match loaded.and_then(|suite| self.check_known_checks(suite)) {
+                Ok(suite) => prepared.add_suite(path, suite, &names, &self.checks),
+                Err(error) => prepared.add_load_error(&path, error),
             }
         }
         Ok(prepared)
@@ -432,7 +432,7 @@ impl Harness {
 }
 
 /// Does this many pieces of work on so many threads; what each gives, in order.
-fn on_threads<T: Send + Sync>(
+fn map_on_threads<T: Send + Sync>(
     threads: usize,
     pieces: usize,
     work: impl Fn(usize) -> T + Sync,
@@ -456,7 +456,7 @@ fn on_threads<T: Send + Sync>(
 }
 
 /// Colour only on a terminal, unless the command line says otherwise.
-fn style(asked: Option<ColorSetting>, to_file: bool) -> Style {
+fn output_style(asked: Option<ColorSetting>, to_file: bool) -> Style {
     let colour = match asked.unwrap_or_default() {
         ColorSetting::Always => true,
         ColorSetting::Never => false,

@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{Diagnostic, Span, portable_path};
 
-use super::lookup::{PlaceError, Wanted};
+use super::lookup::{PlaceError, RunLookup};
 use super::near_names::NearNames;
 use super::pattern::without_detours;
 use crate::record::LiveError;
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run, read_runs};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// Where a suite lies.
 pub(crate) struct SuitePlace<'a> {
@@ -38,7 +38,7 @@ pub(crate) fn load(
     model: usize,
     place: &SuitePlace<'_>,
 ) -> Result<Vec<Run>, Failure> {
-    let wanted = place.wanted(suite, agent, model);
+    let wanted = place.lookup(suite, agent, model);
     let (files, not_read) = wanted
         .files_and_rest()
         .map_err(|error| place_problem(agent, error, place.command))?;
@@ -54,13 +54,13 @@ pub(crate) fn load(
 
 impl SuitePlace<'_> {
     /// What is looked for where, for an agent with a model.
-    pub(crate) fn wanted<'a>(
+    pub(crate) fn lookup<'a>(
         &'a self,
         suite: &'a Suite,
         agent: &'a Agent,
         model: usize,
-    ) -> Wanted<'a> {
-        Wanted {
+    ) -> RunLookup<'a> {
+        RunLookup {
             crate_dir: self.crate_dir,
             shown_from: self.shown_from,
             suite_dir: self.suite_dir,
@@ -75,7 +75,11 @@ impl SuitePlace<'_> {
         }
     }
     /// Nothing is put anywhere but below the folder that recordings are to be put into.
-    pub(crate) fn keeps(&self, agent: &Agent, layout: &Layout) -> Result<(), LiveError> {
+    pub(crate) fn check_target_folder(
+        &self,
+        agent: &Agent,
+        layout: &Layout,
+    ) -> Result<(), LiveError> {
         let is_elsewhere = self.crate_dir != self.shown_from;
         if !is_elsewhere || without_detours(layout.path()).starts_with(self.crate_dir) {
             return Ok(());
@@ -95,7 +99,11 @@ impl SuitePlace<'_> {
 }
 
 /// The runs that are there, however many.
-pub(crate) fn read(agent: &Agent, wanted: &Wanted<'_>, command: &str) -> Result<Vec<Run>, Failure> {
+pub(crate) fn read(
+    agent: &Agent,
+    wanted: &RunLookup<'_>,
+    command: &str,
+) -> Result<Vec<Run>, Failure> {
     let files = wanted
         .files()
         .map_err(|error| place_problem(agent, error, command))?;
@@ -110,7 +118,7 @@ pub(crate) fn read_files(agent: &Agent, files: &[(PathBuf, String)]) -> Result<V
             let problem = Diagnostic::new(message)
                 .label(agent.name.span, "a recording of this agent")
                 .help(error.help.clone());
-            Finding::new(problem).show(Evidence::Text(error.drawn()))
+            Finding::new(problem).show(Evidence::Text(error.render()))
         });
         let text = format!("… {more} more recordings of this agent cannot be used");
         Failure {
@@ -148,7 +156,7 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
             ))
             .label(
                 span,
-                format!("declares {} and has none", counted(declared, "run")),
+                format!("declares {} and has none", pluralize(declared, "run")),
             );
             let problem = match (declared, &put) {
                 (1, [one, _]) => problem.help(format!(
@@ -221,7 +229,10 @@ pub(crate) fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
 
 fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
     let (declared, recorded) = (agent.runs.value, runs.len());
-    let message = format!("{} declared, {recorded} recorded", counted(declared, "run"));
+    let message = format!(
+        "{} declared, {recorded} recorded",
+        pluralize(declared, "run")
+    );
     let stated = agent.runs.span != Span::default();
     let span = if stated {
         agent.runs.span
@@ -236,7 +247,7 @@ fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
     let help = if recorded == 0 {
         format!(
             "record {} into the file that was found with `MCPTEST_RECORD=missing {command}`",
-            counted(declared, "run")
+            pluralize(declared, "run")
         )
     } else if recorded < declared {
         format!(
@@ -246,7 +257,7 @@ fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
     } else {
         format!(
             "write `runs: {recorded}`, or remove the {} that you do not want",
-            counted(recorded - declared, "run")
+            pluralize(recorded - declared, "run")
         )
     };
     let files: Vec<String> = runs.iter().map(|run| run.origin.to_string()).collect();

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use libtest_mimic::Trial;
 use mcptest_suite::Shard;
 
-use super::prepared::{Needed, Placed};
+use super::prepared::{NeededAgent, ShardPlace};
 #[cfg(feature = "session")]
 use crate::record::share_budgets;
 
 /// A shard, and where all cases belong.
 pub(super) struct Sharding {
     pub(super) shard: Shard,
-    pub(super) placed: HashMap<Arc<str>, Placed>,
+    pub(super) placed: HashMap<Arc<str>, ShardPlace>,
     /// Whether runs are recorded, so that this machine has those of its own agents alone.
     pub(super) records: bool,
 }
@@ -39,7 +39,7 @@ impl Sharding {
     }
 
     /// The agents of this shard, whose suites may spend their share: what is asked of their runs, of all that is asked.
-    pub(super) fn share<'a>(&self, needed: Vec<Needed<'a>>) -> Vec<Needed<'a>> {
+    pub(super) fn share<'a>(&self, needed: Vec<NeededAgent<'a>>) -> Vec<NeededAgent<'a>> {
         #[cfg(feature = "session")]
         share_budgets(self.shard, self.shares(&needed));
         let own = needed
@@ -50,7 +50,7 @@ impl Sharding {
 
     /// How many runs of each suite this shard has, and how many all shards have.
     #[cfg(feature = "session")]
-    fn shares(&self, needed: &[Needed<'_>]) -> HashMap<PathBuf, (u64, u64)> {
+    fn shares(&self, needed: &[NeededAgent<'_>]) -> HashMap<PathBuf, (u64, u64)> {
         let mut shares: HashMap<PathBuf, (u64, u64)> = HashMap::new();
         for agent in needed {
             let path = agent.suite.source().path().to_owned();
@@ -65,7 +65,7 @@ impl Sharding {
 
     /// What is said where there is nothing to judge.
     pub(super) fn without_case(&self, all: usize) -> String {
-        let cases = mcptest_trace::text::counted(all, "case");
+        let cases = mcptest_trace::text::pluralize(all, "case");
         format!(
             "note: no case of the shard {} was chosen; there are {cases} in all shards",
             self.shard

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use mcptest_suite::model::GateKind;
 use mcptest_trace::evidence::compare::{
-    AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
+    AgentSamples, Behaviour, Cost, CostKind, RunSample, RunShare, Sides,
 };
 use mcptest_trace::record::redact::Redactor;
 use serde_json::json;
@@ -69,7 +69,12 @@ impl SideRuns {
     /// The recorded runs of an agent, whose files lie below a folder: the package's, or the one that
     /// [`AgentTest::runs_in`] was given.
     #[must_use]
-    pub fn recorded(agent: &AgentTest<'_>, runs: &[Run], folder: &Path, cost: CostKind) -> Self {
+    pub fn from_recordings(
+        agent: &AgentTest<'_>,
+        runs: &[Run],
+        folder: &Path,
+        cost: CostKind,
+    ) -> Self {
         let asks = agent.asks();
         let recordings = result::recordings(folder, runs);
         let mut read: Vec<SideRun> = Vec::new();
@@ -77,7 +82,7 @@ impl SideRuns {
             let verdicts = asks.iter().filter_map(|ask| ask.judge_run(run));
             let before = read.last().map(|run| &run.recorded_with);
             read.push(SideRun {
-                sample: RunSample::priced(run, cost, &agent.suite().prices),
+                sample: RunSample::from_run_with_prices(run, cost, &agent.suite().prices),
                 gates: Some(verdicts.max().unwrap_or(RunVerdict::NothingJudged)),
                 digest: recording.digest,
                 recorded_with: RecordedWith::new(agent, run, before),
@@ -209,28 +214,33 @@ impl SideRuns {
     /// the baseline too, by its bytes, counts for the baseline alone; where others of the baseline are
     /// gone then, somebody chose.
     #[must_use]
-    pub fn against(self, candidate: Self, agent: impl Into<String>) -> AgentSamples {
-        self.compared(candidate, agent.into(), None)
+    pub fn samples_against(self, candidate: Self, agent: impl Into<String>) -> AgentSamples {
+        self.build_samples(candidate, agent.into(), None)
     }
 
     /// What is compared of an agent, for a text that is public: what is told of prompts, tools and parameters has
     /// no secret. See [`Self::against`].
     #[must_use]
-    pub fn against_without_secrets(
+    pub fn redacted_samples_against(
         self,
         candidate: Self,
         agent: impl Into<String>,
         redactor: &Redactor,
     ) -> AgentSamples {
-        self.compared(candidate, agent.into(), Some(redactor))
+        self.build_samples(candidate, agent.into(), Some(redactor))
     }
 
-    fn compared(self, candidate: Self, agent: String, redactor: Option<&Redactor>) -> AgentSamples {
-        let (all, gone) = (self.len(), self.not_in(&candidate).count());
-        let lost = (1..all).contains(&gone).then(|| RunsOfSide::new(gone, all));
+    fn build_samples(
+        self,
+        candidate: Self,
+        agent: String,
+        redactor: Option<&Redactor>,
+    ) -> AgentSamples {
+        let (all, gone) = (self.len(), self.runs_not_in(&candidate).count());
+        let lost = (1..all).contains(&gone).then(|| RunShare::new(gone, all));
         let changes = self.changes(&candidate, redactor);
         let met_change = candidate.chosen().or_else(|| self.chosen());
-        let samples = match (self.sides(candidate, redactor), lost) {
+        let samples = match (self.into_sides(candidate, redactor), lost) {
             (Sides::Unchanged, Some(_)) => {
                 let differences = vec![format!("{gone} recordings are gone, none is new")];
                 AgentSamples::new(agent, Sides::NotComparable { differences }).with_lost(lost)
@@ -245,19 +255,19 @@ impl SideRuns {
     }
 
     /// How many runs were recorded anew because they met a change, where others were kept.
-    fn chosen(&self) -> Option<RunsOfSide> {
+    fn chosen(&self) -> Option<RunShare> {
         let chosen = self.runs.iter().filter(|run| run.chosen).count();
-        (chosen > 0).then(|| RunsOfSide::new(chosen, self.len()))
+        (chosen > 0).then(|| RunShare::new(chosen, self.len()))
     }
 
     /// The runs that another side has not, by their bytes.
-    fn not_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a SideRun> {
+    fn runs_not_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a SideRun> {
         let known: BTreeSet<&String> = other.runs.iter().map(|run| &run.digest).collect();
         let runs = self.runs.iter();
         runs.filter(move |run| !known.contains(&run.digest))
     }
 
-    fn sides(self, mut candidate: Self, redactor: Option<&Redactor>) -> Sides {
+    fn into_sides(self, mut candidate: Self, redactor: Option<&Redactor>) -> Sides {
         let by_result = self.of_results || candidate.of_results;
         let baseline = self;
         match (baseline.is_empty(), candidate.is_empty()) {
@@ -265,7 +275,7 @@ impl SideRuns {
             (false, true) => return Sides::Gone,
             (false, false) => {}
         }
-        candidate.runs = candidate.not_in(&baseline).cloned().collect();
+        candidate.runs = candidate.runs_not_in(&baseline).cloned().collect();
         if candidate.is_empty() {
             return Sides::Unchanged;
         }
@@ -274,16 +284,16 @@ impl SideRuns {
             return Sides::NotComparable { differences };
         }
         Sides::Both {
-            baseline: baseline.samples(by_result),
-            candidate: candidate.samples(by_result),
+            baseline: baseline.into_samples(by_result),
+            candidate: candidate.into_samples(by_result),
         }
     }
 
     /// What is compared of the runs, where one side is told of by results as results have it.
-    fn samples(self, by_result: bool) -> Vec<RunSample> {
+    fn into_samples(self, by_result: bool) -> Vec<RunSample> {
         let samples = self.runs.into_iter().map(|run| run.sample);
         if by_result && !self.of_results {
-            samples.map(as_result).collect()
+            samples.map(to_result_form).collect()
         } else {
             samples.collect()
         }
@@ -320,7 +330,11 @@ impl SideRun {
             sample: RunSample::default()
                 .with_passed(run.passed)
                 .with_cost(amount)
-                .with_recorded_on(run.recorded_on.clone().filter(|_| cost.is_of_machine()))
+                .with_recorded_on(
+                    run.recorded_on
+                        .clone()
+                        .filter(|_| cost.depends_on_machine()),
+                )
                 .with_behaviour(Some(Behaviour::new(run.tools.clone(), run.calls.clone()))),
             gates: None,
             digest: recording.digest.clone(),
@@ -336,7 +350,7 @@ impl SideRun {
 }
 
 /// A recorded run as results have it: calls by their digest, and no values of arguments.
-fn as_result(mut sample: RunSample) -> RunSample {
+fn to_result_form(mut sample: RunSample) -> RunSample {
     if let Some(behaviour) = &mut sample.behaviour {
         behaviour.arguments = BTreeMap::new();
         for call in &mut behaviour.calls {

@@ -17,7 +17,7 @@ use mcptest_suite::read::{Problems, document};
 use mcptest_suite::{Source, Style, portable_path, segment};
 use serde_json::Value;
 
-use crate::command::call;
+use crate::command::command_line;
 use crate::gate::SnapshotStore;
 
 use crate::record::in_ci;
@@ -68,7 +68,7 @@ impl CaseSnapshots {
     }
 
     /// Sets whether snapshots are only compared and never written.
-    pub(crate) fn only_compared(mut self, only: bool) -> Self {
+    pub(crate) fn compare_only(mut self, only: bool) -> Self {
         self.only_compared = only;
         self
     }
@@ -91,7 +91,7 @@ impl CaseSnapshots {
             .join(file_name(&format!("{}-{name}", self.stem)));
         let shown = portable_path(path.strip_prefix(&self.crate_dir).unwrap_or(&path));
         let pending = path.with_extension("snap.new");
-        remember(&path);
+        mark_used(&path);
         let (old, unreadable) = match read(&path) {
             Ok(old) => (old, None),
             Err(reason) => (
@@ -99,23 +99,23 @@ impl CaseSnapshots {
                 Some(format!("the snapshot {shown} cannot be read: {reason}")),
             ),
         };
-        let new = normalised(text);
+        let new = normalise(text);
         if old.as_deref() == Some(new.as_str()) && !mode.force {
             // What was pending is settled.
-            if pending.is_file() && mode.writes != Writes::Nothing {
+            if pending.is_file() && mode.writes != WritePolicy::Nothing {
                 drop(fs::remove_file(&pending));
             }
             return Ok(());
         }
         let writes = match mode.writes {
-            Writes::Unseen if old.is_some() => Writes::Pending,
-            Writes::Unseen => Writes::InPlace,
+            WritePolicy::Unseen if old.is_some() => WritePolicy::Pending,
+            WritePolicy::Unseen => WritePolicy::InPlace,
             other => other,
         };
         let target = match writes {
-            Writes::InPlace => Some(&path),
-            Writes::Pending => Some(&pending),
-            Writes::Unseen | Writes::Nothing => None,
+            WritePolicy::InPlace => Some(&path),
+            WritePolicy::Pending => Some(&pending),
+            WritePolicy::Unseen | WritePolicy::Nothing => None,
         };
         if let Some(target) = target {
             self.write(target, name, &new).map_err(|error| {
@@ -123,21 +123,27 @@ impl CaseSnapshots {
                 vec![format!("{shown} cannot be written: {error}")]
             })?;
         }
-        if writes == Writes::InPlace {
+        if writes == WritePolicy::InPlace {
             // What was pending is settled.
             drop(fs::remove_file(&pending));
         }
-        if writes == Writes::InPlace || mode.force_pass {
+        if writes == WritePolicy::InPlace || mode.force_pass {
             return Ok(());
         }
-        let next = self.advice(unreadable.is_some(), writes == Writes::Pending);
-        Err(refusal(&shown, old, unreadable.as_deref(), new, &next))
+        let next = self.advice(unreadable.is_some(), writes == WritePolicy::Pending);
+        Err(describe_difference(
+            &shown,
+            old,
+            unreadable.as_deref(),
+            new,
+            &next,
+        ))
     }
 
     /// What to do about a snapshot that differs.
     fn advice(&self, unreadable: bool, pending: bool) -> Cow<'static, str> {
         if !self.in_crate {
-            let writes = call("test");
+            let writes = command_line("test");
             return Cow::Owned(if unreadable {
                 format!(
                     "restore the file from version control, or write it again with `INSTA_UPDATE=always {writes}`"
@@ -244,27 +250,27 @@ fn read(path: &Path) -> Result<Option<String>, String> {
     }
     let snapshot = insta::Snapshot::from_file(path).map_err(|error| error.to_string())?;
     match snapshot.contents().as_text() {
-        Some(text) => Ok(Some(normalised(&text.to_string()))),
+        Some(text) => Ok(Some(normalise(&text.to_string()))),
         None => Err("it is a binary snapshot".to_owned()),
     }
 }
 
 /// Line ends and the white space at the end are not compared, as in insta.
-fn normalised(text: &str) -> String {
+fn normalise(text: &str) -> String {
     let lines = text.split('\n').map(|line| line.trim_end_matches('\r'));
     let lines = lines.collect::<Vec<_>>().join("\n");
     lines.trim_end().trim_start_matches('\n').to_owned()
 }
 
 /// Tells `cargo insta test --unreferenced` that a snapshot is in use.
-fn remember(path: &Path) {
+fn mark_used(path: &Path) {
     if let Some(list) = std::env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE") {
         let file = fs::OpenOptions::new().append(true).create(true).open(list);
         drop(file.and_then(|mut file| file.write_all(format!("{}\n", path.display()).as_bytes())));
     }
 }
 
-fn refusal(
+fn describe_difference(
     shown: &str,
     old: Option<String>,
     unreadable: Option<&str>,
@@ -287,7 +293,7 @@ fn refusal(
 
 /// What is written when a snapshot differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Writes {
+enum WritePolicy {
     InPlace,
     Pending,
     /// In place where there is no snapshot yet, else pending.
@@ -297,7 +303,7 @@ enum Writes {
 
 #[derive(Debug, Clone, Copy)]
 struct UpdateMode {
-    writes: Writes,
+    writes: WritePolicy,
     /// Write even what is the same.
     force: bool,
     /// Pass even what differs.
@@ -306,7 +312,7 @@ struct UpdateMode {
 
 impl UpdateMode {
     const COMPARED: Self = Self {
-        writes: Writes::Nothing,
+        writes: WritePolicy::Nothing,
         force: false,
         force_pass: false,
     };
@@ -317,11 +323,11 @@ impl UpdateMode {
         let in_ci =
             in_ci() || (std::env::var_os("CI").is_none() && std::env::var_os("TF_BUILD").is_some());
         let writes = match update.as_str() {
-            "" | "auto" if in_ci => Writes::Nothing,
-            "" | "auto" | "new" => Writes::Pending,
-            "always" | "force" => Writes::InPlace,
-            "unseen" => Writes::Unseen,
-            "no" => Writes::Nothing,
+            "" | "auto" if in_ci => WritePolicy::Nothing,
+            "" | "auto" | "new" => WritePolicy::Pending,
+            "always" | "force" => WritePolicy::InPlace,
+            "unseen" => WritePolicy::Unseen,
+            "no" => WritePolicy::Nothing,
             other => {
                 return Err(vec![format!(
                     "INSTA_UPDATE is `{other}`; known: `auto`, `new`, `always`, `unseen`, `no`, `force`"
@@ -344,8 +350,8 @@ mod tests {
     #[test]
     fn what_is_accepted_holds_again_whatever_its_line_ends() {
         for text in ["a\r\r\nb", "\r\r\n\r\na\r\r\r\n", "a\rb\r\n", "\n\n a \n\r"] {
-            let once = normalised(text);
-            assert_eq!(normalised(&once), once, "{text:?}");
+            let once = normalise(text);
+            assert_eq!(normalise(&once), once, "{text:?}");
             assert!(!once.contains("\r\n"), "{text:?}");
         }
     }

@@ -11,11 +11,11 @@ const VARIABLE: &str = "MCPTEST_TAGS";
 
 /// Why the environment leaves an agent out; nothing where it selects it, or is no list of tags, which is told
 /// where it is read first.
-pub(super) fn left_out(agent: &Agent) -> Option<String> {
+pub(super) fn why_left_out(agent: &Agent) -> Option<String> {
     Selection::from_environment()
         .ok()
         .flatten()?
-        .leaves_out(agent)
+        .why_left_out(agent)
 }
 
 /// What was asked for; at least one tag.
@@ -64,7 +64,7 @@ impl Selection {
     }
 
     /// Why an agent is not selected, if it is not.
-    pub(super) fn leaves_out(&self, agent: &Agent) -> Option<String> {
+    pub(super) fn why_left_out(&self, agent: &Agent) -> Option<String> {
         let tagged = |tag: &&String| agent.tags.contains(tag);
         if let Some(tag) = self.unwanted.iter().find(tagged) {
             return Some(format!("tagged `{tag}`, which `{VARIABLE}` leaves out"));
@@ -110,9 +110,9 @@ impl Selection {
             ));
         }
         let text = &self.text;
-        let selects = |agent: &&Agent| self.leaves_out(agent).is_none();
+        let selects = |agent: &&Agent| self.why_left_out(agent).is_none();
         let selected: Vec<&Agent> = agents.filter(selects).collect();
-        let mut left = suites.flat_map(judged);
+        let mut left = suites.flat_map(judged_agents);
         if !selected.is_empty() && (!judges || left.any(|agent| selects(&agent))) {
             return Ok(());
         }
@@ -131,7 +131,7 @@ impl Selection {
 }
 
 /// The agents of a suite that neither their own `skip` nor the `only` of another agent leaves out.
-fn judged(suite: &Suite) -> impl Iterator<Item = &Agent> {
+fn judged_agents(suite: &Suite) -> impl Iterator<Item = &Agent> {
     let has_only = suite.agents.iter().any(|agent| agent.only.is_some());
     let agents = suite.agents.iter();
     agents.filter(move |agent| agent.skip.is_none() && (agent.only.is_some() || !has_only))
@@ -162,7 +162,7 @@ mod tests {
             let selection = read(text);
             let selected = agents
                 .iter()
-                .map(|agent| selection.leaves_out(agent).is_none());
+                .map(|agent| selection.why_left_out(agent).is_none());
             selected.collect::<Vec<_>>()
         };
         assert_eq!(selected("smoke"), [true, true, false, false]);
@@ -170,11 +170,13 @@ mod tests {
         assert_eq!(selected("!slow"), [true, false, true, true]);
         assert_eq!(selected("smoke,! slow"), [true, false, false, false]);
         assert_eq!(
-            read("smoke,orders,!slow").leaves_out(&agents[3]).as_deref(),
+            read("smoke,orders,!slow")
+                .why_left_out(&agents[3])
+                .as_deref(),
             Some("not tagged `smoke`, `orders`, and `MCPTEST_TAGS` asks for it")
         );
         assert_eq!(
-            read("smoke,!slow").leaves_out(&agents[1]).as_deref(),
+            read("smoke,!slow").why_left_out(&agents[1]).as_deref(),
             Some("tagged `slow`, which `MCPTEST_TAGS` leaves out")
         );
     }

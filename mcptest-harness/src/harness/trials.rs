@@ -6,7 +6,7 @@ use libtest_mimic::Trial;
 use mcptest_suite::{Case, CaseKind, Style, SuitePath};
 
 use super::agent_runs::AgentRuns;
-use super::arguments::Asked;
+use super::arguments::TestArguments;
 use super::case;
 use super::case_verdict::{CaseOutcome, Context};
 use super::loaded::LoadedSuite;
@@ -26,7 +26,7 @@ pub(super) struct Settings<'a> {
 
 impl Settings<'_> {
     /// A trial that is ignored whatever is asked for.
-    pub(super) fn ignored(&self, name: &str, reason: &str, asked: &Asked) -> Trial {
+    pub(super) fn ignored_trial(&self, name: &str, reason: &str, asked: &TestArguments) -> Trial {
         let reason = mcptest_suite::escape_line(reason).into_owned();
         let trial = self.verdicts.trial(name, || Ok(NotFailed::Ignored(reason)));
         trial.with_ignored_flag(asked.arguments.list || asked.arguments.ignored)
@@ -39,7 +39,7 @@ impl Settings<'_> {
         path: &SuitePath,
         suite: &LoadedSuite,
         case: &Case,
-        asked: &Asked,
+        asked: &TestArguments,
     ) -> Context {
         let agent = case.kind.subject();
         let agent = agent.map(|subject| format!("{path}::{}", suite.case_name(subject)));
@@ -62,15 +62,15 @@ pub(super) fn trial(
     name: &str,
     suite: &Arc<LoadedSuite>,
     case: &Case,
-    asked: &Asked,
+    asked: &TestArguments,
     run: &Settings<'_>,
 ) -> Trial {
     if asked.arguments.list {
-        return listed(name.to_owned(), case);
+        return listed_trial(name.to_owned(), case);
     }
     let context = run.context(name, path, suite, case, asked);
     let judged = case.clone();
-    ignorable(
+    trial_unless_ignored(
         suite,
         case,
         asked,
@@ -81,15 +81,15 @@ pub(super) fn trial(
 }
 
 /// A trial that is only listed.
-fn listed(name: String, case: &Case) -> Trial {
+fn listed_trial(name: String, case: &Case) -> Trial {
     Trial::test(name, || Ok(())).with_ignored_flag(case.ignored.is_some())
 }
 
 /// A trial that is listed as ignored, with its reason, where the case is.
-fn ignorable(
+fn trial_unless_ignored(
     suite: &Arc<LoadedSuite>,
     case: &Case,
-    asked: &Asked,
+    asked: &TestArguments,
     context: Context,
     verdicts: &Verdicts,
     judge: impl FnOnce(&LoadedSuite, &Context) -> Result<CaseOutcome, String> + Send + 'static,
@@ -102,7 +102,7 @@ fn ignorable(
     let (suite, case) = (Arc::clone(suite), case.clone());
     let verdict = move || match ignored {
         Some(reason) if !run_anyway => {
-            folder::leave(|| case::ignored(&suite, &case, &context, &reason));
+            folder::write_requested(|| case::ignored_result(&suite, &case, &context, &reason));
             Ok(NotFailed::Ignored(escaped(&reason)))
         }
         _ => Ok(match judge(&suite, &context)? {
@@ -120,7 +120,7 @@ pub(super) fn check_trial(
     path: &SuitePath,
     suite: &Arc<LoadedSuite>,
     case: &Case,
-    asked: &Asked,
+    asked: &TestArguments,
     run: &Settings<'_>,
     name: &str,
     check: &RustCheck,
@@ -130,12 +130,20 @@ pub(super) fn check_trial(
     }
     let full = format!("{path}::{}::{name}", case.name);
     if asked.arguments.list {
-        return Some(listed(full, case));
+        return Some(listed_trial(full, case));
     }
     let context = run.context(&full, path, suite, case, asked);
     let (checked, named, check) = (case.clone(), name.to_owned(), Arc::clone(check));
     let judge = move |suite: &LoadedSuite, context: &Context| {
-        case::check(suite, &checked, &named, &*check, context).map(|()| CaseOutcome::Holds(None))
+        case::judge_check(suite, &checked, &named, &*check, context)
+            .map(|()| CaseOutcome::Holds(None))
     };
-    Some(ignorable(suite, case, asked, context, run.verdicts, judge))
+    Some(trial_unless_ignored(
+        suite,
+        case,
+        asked,
+        context,
+        run.verdicts,
+        judge,
+    ))
 }

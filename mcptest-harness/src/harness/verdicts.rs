@@ -52,26 +52,26 @@ impl Verdicts {
         self.states()
             .entry(name.to_owned())
             .or_insert_with(|| CaseState::Waiting(Box::new(judge)));
-        self.waiting(name)
+        self.waiting_trial(name)
     }
 
     /// Another trial of the same case: a trial is used up when it is run.
-    pub(super) fn again(&self, trial: &Trial) -> Trial {
+    pub(super) fn duplicate(&self, trial: &Trial) -> Trial {
         let ignored = trial.has_ignored_flag();
-        self.waiting(trial.name()).with_ignored_flag(ignored)
+        self.waiting_trial(trial.name()).with_ignored_flag(ignored)
     }
 
     /// Takes the names that are asked for, in their order, and lets go of the other cases, and of what
     /// they hold.
-    pub(super) fn keep(&self, names: &[String]) {
+    pub(super) fn retain(&self, names: &[String]) {
         let kept: HashSet<&String> = names.iter().collect();
         self.states().retain(|name, _| kept.contains(name));
-        let groups = groups(names).into_iter().map(<[String]>::to_vec);
+        let groups = group_by_agent(names).into_iter().map(<[String]>::to_vec);
         *lock(&self.0.ahead) = groups.collect();
     }
 
     /// A trial that waits for the verdict on a case.
-    fn waiting(&self, name: &str) -> Trial {
+    fn waiting_trial(&self, name: &str) -> Trial {
         let (verdicts, known) = (self.clone(), name.to_owned());
         Trial::ignorable_test(name, move || match verdicts.verdict(&known) {
             Ok(NotFailed::Holds(_)) => Ok(Completion::Completed),
@@ -93,7 +93,7 @@ impl Verdicts {
             scope.spawn(move || {
                 while self.judge_next() {}
                 for name in names {
-                    self.judge(name);
+                    self.judge_case(name);
                 }
             });
         }
@@ -103,7 +103,7 @@ impl Verdicts {
     fn judge_next(&self) -> bool {
         let next = lock(&self.0.ahead).pop_front();
         for name in next.iter().flatten() {
-            self.judge(name);
+            self.judge_case(name);
         }
         next.is_some()
     }
@@ -111,7 +111,7 @@ impl Verdicts {
     /// The verdict on a case: judged here where no other thread has begun. While another judges it,
     /// this one does what comes next.
     pub(super) fn verdict(&self, name: &str) -> TrialOutcome {
-        self.judge(name);
+        self.judge_case(name);
         let known = |states: &HashMap<String, CaseState>| match states.get(name) {
             Some(CaseState::Known(verdict)) => Some(verdict.clone()),
             None => Some(Err(format!("error: there is no case `{name}`"))),
@@ -136,7 +136,7 @@ impl Verdicts {
     }
 
     /// Judges a case that nobody has judged.
-    fn judge(&self, name: &str) {
+    fn judge_case(&self, name: &str) {
         let judge = {
             let mut states = self.states();
             let Some(state) = states.get_mut(name) else {
@@ -164,7 +164,7 @@ impl Verdicts {
     }
 
     /// What was computed of the cases that hold, by name, as libtest shows what they printed.
-    pub(super) fn successes(&self) -> String {
+    pub(super) fn success_texts(&self) -> String {
         let states = self.states();
         let computed = states.iter().filter_map(|(name, state)| match state {
             CaseState::Known(Ok(NotFailed::Holds(Some(scores)))) => Some((name, scores)),
@@ -193,7 +193,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Names in groups: one, and those below it that follow.
-fn groups(names: &[String]) -> Vec<&[String]> {
+fn group_by_agent(names: &[String]) -> Vec<&[String]> {
     let below = |first: &String, name: &String| {
         let rest = name.strip_prefix(first.as_str());
         rest.is_some_and(|rest| rest.starts_with("::"))
@@ -234,7 +234,7 @@ mod tests {
                 });
             }
         }
-        verdicts.keep(&names);
+        verdicts.retain(&names);
         thread::scope(|scope| {
             verdicts.judge_ahead(scope, &names, 4);
             for name in &names {
@@ -261,7 +261,7 @@ mod tests {
             Err("other".to_owned())
         });
         let names = ["a", "b"].map(str::to_owned);
-        verdicts.keep(&names);
+        verdicts.retain(&names);
         thread::scope(|scope| {
             verdicts.judge_ahead(scope, &names, 1);
             begins.recv().unwrap();
@@ -273,9 +273,12 @@ mod tests {
     #[test]
     fn the_cases_of_an_agent_are_one_group() {
         let names = ["a", "a1", "a1::x", "a1::y::z", "a1b", "c::x"].map(str::to_owned);
-        let counts: Vec<usize> = groups(&names).iter().map(|group| group.len()).collect();
+        let counts: Vec<usize> = group_by_agent(&names)
+            .iter()
+            .map(|group| group.len())
+            .collect();
         assert_eq!(counts, [1, 3, 1, 1]);
-        assert!(groups(&[]).is_empty());
+        assert!(group_by_agent(&[]).is_empty());
     }
 
     #[test]
@@ -289,15 +292,18 @@ mod tests {
                 Err("judged".to_owned())
             })
         });
-        let again: Vec<Trial> = trials.iter().map(|trial| verdicts.again(trial)).collect();
+        let again: Vec<Trial> = trials
+            .iter()
+            .map(|trial| verdicts.duplicate(trial))
+            .collect();
         assert_eq!(again[0].name(), "a");
         assert_eq!(Arc::strong_count(&held), 4);
-        verdicts.keep(&["a".to_owned(), "b".to_owned()]);
+        verdicts.retain(&["a".to_owned(), "b".to_owned()]);
         assert_eq!(Arc::strong_count(&held), 3);
         assert_eq!(verdicts.verdict("a").unwrap_err(), "judged");
         assert_eq!(Arc::strong_count(&held), 2);
-        let flagged = verdicts.again(&again[1]).with_ignored_flag(true);
-        assert!(verdicts.again(&flagged).has_ignored_flag());
+        let flagged = verdicts.duplicate(&again[1]).with_ignored_flag(true);
+        assert!(verdicts.duplicate(&flagged).has_ignored_flag());
     }
 
     #[test]

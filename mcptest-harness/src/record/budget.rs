@@ -14,7 +14,7 @@ use mcptest_suite::model::{Model, Suite};
 use mcptest_suite::{Shard, Spanned};
 
 use super::prices::{Rates, rates};
-use super::{LiveError, is_over_budget, usd};
+use super::{LiveError, allows_over_budget, format_usd};
 use mcptest_trace::record::store::{Layout, Lock, StoreError};
 
 /// What this process may spend, where it records one shard of several.
@@ -57,7 +57,7 @@ impl Budget {
     pub(crate) fn for_model(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         let rates = rates(&suite.prices, &model.value.id);
         let cents = suite.per_suite_usd_cents.as_ref();
-        let cents = cents.filter(|_| !is_over_budget());
+        let cents = cents.filter(|_| !allows_over_budget());
         let cap = cents.zip(micro_usd_to_spend(suite));
         let cap = cap.map(|(cents, micro_usd)| Cap {
             micro_usd,
@@ -81,7 +81,7 @@ impl Budget {
     }
 
     /// The budget, for calls of another model of which an agent's own code asks.
-    pub(crate) fn rates_of(&self, model: &str) -> Result<Option<Rates>, LiveError> {
+    pub(crate) fn rates_for(&self, model: &str) -> Result<Option<Rates>, LiveError> {
         let rates = rates(&self.prices, model);
         match (&self.cap, rates) {
             (Some(cap), None) => Err(cap.unknown_price(model)),
@@ -107,15 +107,15 @@ impl Budget {
             let help = match cap.shard {
                 Some(shard) => format!(
                     "raise `per_suite_usd_cents`; ${} of it are for the runs of the shard {shard}",
-                    usd(cap.micro_usd)
+                    format_usd(cap.micro_usd)
                 ),
                 None => "raise `per_suite_usd_cents`".to_owned(),
             };
             Err(LiveError::new(format!(
                 "stopped before overspending: ${} of ${} are spent, and the next model call may cost ${}",
-                usd(spent),
-                usd(cap.micro_usd),
-                usd(cost)
+                format_usd(spent),
+                format_usd(cap.micro_usd),
+                format_usd(cost)
             ))
             .at(cap.span)
             .help(help))
@@ -171,7 +171,7 @@ impl Cap {
         );
         let own = Layout::Single(self.suite.with_extension(end));
         let mut lock = Lock::acquire(&own, || {}).map_err(unusable)?;
-        let command = command();
+        let command = command_id();
         let note = lock.read_note().map_err(unusable)?;
         let spent = note
             .as_deref()
@@ -191,17 +191,17 @@ pub(crate) fn micro_usd_to_spend(suite: &Suite) -> Option<u64> {
         return Some(whole);
     };
     let share = shares.runs.get(suite.source.path());
-    Some(part(whole, share.copied().unwrap_or((0, 1))))
+    Some(share_of(whole, share.copied().unwrap_or((0, 1))))
 }
 
 /// The part of a budget that some of all runs may spend, rounded down: together they spend no more than all of it.
-fn part(whole: u64, (own, all): (u64, u64)) -> u64 {
+fn share_of(whole: u64, (own, all): (u64, u64)) -> u64 {
     let part = u128::from(whole) * u128::from(own) / u128::from(all.max(1));
     u64::try_from(part).unwrap_or(whole)
 }
 
 /// What tells this command from others.
-fn command() -> String {
+fn command_id() -> String {
     static STARTED: std::sync::OnceLock<u128> = std::sync::OnceLock::new();
     std::env::var("NEXTEST_RUN_ID").unwrap_or_else(|_| {
         let started = STARTED.get_or_init(|| {
@@ -220,12 +220,12 @@ mod tests {
     #[test]
     fn shares_are_no_more_than_the_whole() {
         assert_eq!(
-            [(1, 3), (1, 3), (1, 3)].map(|share| part(500_000, share)),
+            [(1, 3), (1, 3), (1, 3)].map(|share| share_of(500_000, share)),
             [166_666; 3]
         );
-        assert_eq!(part(500_000, (0, 3)), 0);
-        assert_eq!(part(500_000, (3, 3)), 500_000);
-        assert_eq!(part(u64::MAX, (7, 7)), u64::MAX);
-        assert_eq!(part(10_000, (0, 0)), 0);
+        assert_eq!(share_of(500_000, (0, 3)), 0);
+        assert_eq!(share_of(500_000, (3, 3)), 500_000);
+        assert_eq!(share_of(u64::MAX, (7, 7)), u64::MAX);
+        assert_eq!(share_of(10_000, (0, 0)), 0);
     }
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcptest_session::driver::{self, AgentCommand as Program, Ended};
+use mcptest_session::driver::{self, AgentCommand as Program, CommandOutcome};
 use mcptest_session::endpoint::{Provider, Upstream};
-use mcptest_session::mcp::{McpPlace, McpServer};
+use mcptest_session::mcp::{McpServer, McpTransport};
 use mcptest_session::record::Spending;
 use mcptest_session::session::{FinishedRun, Session, SessionError, SessionOptions};
 use mcptest_suite::model::{Agent, AgentCommand, Suite, Transport};
@@ -16,14 +16,14 @@ use mcptest_trace::record::{Recorder, say};
 use serde_json::{Value, json};
 
 use super::budget::Budget;
-use super::declared::{declared, reserve};
-use super::environment::inherited;
-use super::no_model_call::{by_program, unreached};
+use super::declared::{find_servers, reserve};
+use super::environment::inherited_variables;
+use super::no_model_call::{program_error, with_upstream_error};
 use super::playing_command::PlayingCommand;
-use super::request::faults_of;
+use super::request::agent_faults;
 use super::spending::SuiteSpending;
 use super::{
-    Live, LiveError, Plays, Progress, RunRequest, Spent, answers_fingerprint, faults_fingerprint,
+    Live, LiveError, Playable, Progress, RunRequest, Spent, answers_fingerprint, faults_fingerprint,
 };
 
 /// How long a program may take that sets everything back.
@@ -35,12 +35,12 @@ pub(crate) struct Commands;
 
 impl Live for Commands {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
-        let command = command_of(agent)?;
-        ready(suite, agent, model)?;
-        own_variables(suite, agent)?;
+        let command = agent_command(agent)?;
+        check_ready(suite, agent, model)?;
+        check_variables(suite, agent)?;
         let provider = agent.models[model].value.provider.as_deref();
         if let Some(provider) = provider
-            && upstream(suite, provider).is_none()
+            && suite_upstream(suite, provider).is_none()
             && Provider::known_as(provider).is_none()
         {
             let problem = format!("the address of the provider `{provider}` is not known");
@@ -51,14 +51,14 @@ impl Live for Commands {
                 )));
         }
         // What sets everything back may make the folder.
-        if command.before.is_some() && !folder(command, suite).is_dir() {
+        if command.before.is_some() && !program_folder(command, suite).is_dir() {
             return Ok(());
         }
-        started_in(command, suite)
-            .and_then(|folder| program(command, folder, &command.command).map(drop))
+        existing_folder(command, suite)
+            .and_then(|folder| find_program(command, folder, &command.command).map(drop))
     }
 
-    fn plays(&self) -> Option<Box<dyn Plays + '_>> {
+    fn playable(&self) -> Option<Box<dyn Playable + '_>> {
         Some(Box::<PlayingCommand>::default())
     }
 
@@ -71,26 +71,26 @@ impl Live for Commands {
         recorder: &mut Recorder,
         progress: &Progress,
     ) -> Result<Option<Value>, LiveError> {
-        let command = command_of(agent)?;
+        let command = agent_command(agent)?;
         let spending = spending(suite, agent, model, request)?;
-        let _reserved = reserved(suite, agent)?;
+        let _reserved = reserve_servers(suite, agent)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;
         let run = runtime.block_on(async {
             if let Some(before) = &command.before {
-                set_back(command, suite, before).await?;
+                run_before(command, suite, before).await?;
             }
-            let mut options = options(suite, agent, model, request)?;
+            let mut options = session_options(suite, agent, model, request)?;
             options.closing_is_stdout = command.closing_is_stdout;
             options.faults = recorder.injected().cloned();
-            options.limits.spending = spending.as_ref().map(shared);
+            options.limits.spending = spending.as_ref().map(to_spending);
             let begun = Session::record(options).await;
             let session =
                 begun.map_err(|error| session_failure(error, agent).or_at(command.span))?;
             let words = command.command.iter().cloned();
-            let mut program = session.command(words, started_in(command, suite)?);
+            let mut program = session.command(words, existing_folder(command, suite)?);
             program.time_limit = request.time_budget;
             let ended = driver::run(&program)
                 .await
@@ -102,14 +102,14 @@ impl Live for Commands {
             // did.
             if !session.is_capped() && session.server_failure().is_none() {
                 let unasked = (session.requests() == 0)
-                    .then(|| by_program(&ended, session.strangers(), "time_budget"));
+                    .then(|| program_error(&ended, session.strangers(), "time_budget"));
                 if let Some(error) = unasked.flatten() {
                     return Err(error.at(command.span));
                 }
-                if !ended.is_success() && !ended.is_too_late() {
-                    let (problem, said) = failed(&ended);
+                if !ended.is_success() && !ended.has_timed_out() {
+                    let (problem, said) = failure_texts(&ended);
                     let error = LiveError::new(problem).at(command.span).show(said);
-                    return Err(unreached(&session, error));
+                    return Err(with_upstream_error(&session, error));
                 }
             }
             let finished = session.finish_command(&ended).await;
@@ -120,8 +120,8 @@ impl Live for Commands {
 }
 
 /// What must hold before anything is spent: servers that can be reached, faults that can be put in somewhere, prices.
-pub(super) fn ready(suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
-    let servers = servers(suite, agent)?;
+pub(super) fn check_ready(suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
+    let servers = mcp_servers(suite, agent)?;
     // A fault without a server also means a tool of the agent's own.
     let mut of_servers = agent.inject.iter().filter_map(|fault| {
         let server = suite.faults.get(fault.value)?.value.server.as_ref()?;
@@ -141,11 +141,11 @@ pub(super) fn ready(suite: &Suite, agent: &Agent, model: usize) -> Result<(), Li
 }
 
 /// The MCP servers that stand behind the address. A suite that declares none names those that the agent reaches itself.
-fn servers(suite: &Suite, agent: &Agent) -> Result<Vec<McpServer>, LiveError> {
+fn mcp_servers(suite: &Suite, agent: &Agent) -> Result<Vec<McpServer>, LiveError> {
     if suite.servers.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted = declared(suite, agent)?.into_iter();
+    let wanted = find_servers(suite, agent)?.into_iter();
     let servers = wanted.map(|wanted| {
         let place = match &wanted.server.transport {
             Transport::Stdio {
@@ -155,13 +155,13 @@ fn servers(suite: &Suite, agent: &Agent) -> Result<Vec<McpServer>, LiveError> {
                 cwd,
             } => {
                 let own = env.iter().map(|(name, value)| (name.into(), value.into()));
-                McpPlace::Command {
+                McpTransport::Command {
                     command: command.clone(),
                     folder: wanted.folder(cwd.as_deref())?,
-                    environment: inherited(inherit_env).chain(own).collect(),
+                    environment: inherited_variables(inherit_env).chain(own).collect(),
                 }
             }
-            Transport::Http { url, .. } => McpPlace::Url {
+            Transport::Http { url, .. } => McpTransport::Url {
                 url: url.clone(),
                 bearer: wanted.bearer.clone(),
             },
@@ -173,8 +173,8 @@ fn servers(suite: &Suite, agent: &Agent) -> Result<Vec<McpServer>, LiveError> {
 
 /// Each server has a variable of its own. The suite is looked at when it is loaded, unless its program stands in a
 /// command.
-fn own_variables(suite: &Suite, agent: &Agent) -> Result<(), LiveError> {
-    let servers = servers(suite, agent)?;
+fn check_variables(suite: &Suite, agent: &Agent) -> Result<(), LiveError> {
+    let servers = mcp_servers(suite, agent)?;
     for (place, server) in servers.iter().enumerate() {
         let variable = server.variable();
         let mut before = servers[..place].iter();
@@ -192,11 +192,11 @@ fn own_variables(suite: &Suite, agent: &Agent) -> Result<(), LiveError> {
 }
 
 /// Waits until the servers are for this run.
-pub(super) fn reserved(suite: &Suite, agent: &Agent) -> Result<Vec<Lock>, LiveError> {
+pub(super) fn reserve_servers(suite: &Suite, agent: &Agent) -> Result<Vec<Lock>, LiveError> {
     if suite.servers.is_empty() {
         return Ok(Vec::new());
     }
-    reserve(&declared(suite, agent)?)
+    reserve(&find_servers(suite, agent)?)
 }
 
 /// What the model calls of a run may cost, where the suite says so.
@@ -213,7 +213,7 @@ pub(super) fn spending(
 }
 
 /// The spending of a run, as a session takes it.
-pub(super) fn shared(spending: &SuiteSpending) -> Arc<dyn Spending> {
+pub(super) fn to_spending(spending: &SuiteSpending) -> Arc<dyn Spending> {
     Arc::new(spending.clone())
 }
 
@@ -241,7 +241,7 @@ pub(super) fn session_failure(error: SessionError, agent: &Agent) -> LiveError {
 }
 
 /// What a session is told of a run.
-pub(super) fn options(
+pub(super) fn session_options(
     suite: &Suite,
     agent: &Agent,
     model: usize,
@@ -252,7 +252,7 @@ pub(super) fn options(
     options.model = Some(request.model.clone());
     options.turns.clone_from(&request.user_turns);
     options.servers.clone_from(&request.servers);
-    options.mcp_servers = servers(suite, agent)?;
+    options.mcp_servers = mcp_servers(suite, agent)?;
     let answers = agent.answers.iter().map(|entry| entry.value.clone());
     options.answers = OwnAnswers::new(answers.collect());
     // A loop of one's own has a cap of its own; the suite's holds where it says one.
@@ -260,7 +260,7 @@ pub(super) fn options(
     options.limits.tool_calls = request.max_tool_calls;
     options.limits.tokens = request.token_budget;
     let provider = agent.models[model].value.provider.as_deref();
-    if let Some(given) = provider.and_then(|provider| upstream(suite, provider)) {
+    if let Some(given) = provider.and_then(|provider| suite_upstream(suite, provider)) {
         options.upstreams.push(given?);
     }
     Ok(options)
@@ -322,14 +322,14 @@ pub(super) fn finish_run(
         cassette["session"]["answers"] =
             json!({ "fingerprint": declared, "used": run.answers.used() });
     }
-    if let Some(declared) = faults_fingerprint(faults_of(suite, agent)) {
+    if let Some(declared) = faults_fingerprint(agent_faults(suite, agent)) {
         cassette["session"]["faults"] = declared.into();
     }
     Ok(cassette)
 }
 
 /// What is said of a program that failed, and the last that it said itself.
-fn failed(ended: &Ended) -> (String, String) {
+fn failure_texts(ended: &CommandOutcome) -> (String, String) {
     let said = ended.to_string();
     let (problem, said) = said
         .split_once("; on standard error:\n")
@@ -337,30 +337,30 @@ fn failed(ended: &Ended) -> (String, String) {
     (problem.to_owned(), said.to_owned())
 }
 
-pub(super) fn command_of(agent: &Agent) -> Result<&AgentCommand, LiveError> {
+pub(super) fn agent_command(agent: &Agent) -> Result<&AgentCommand, LiveError> {
     let command = agent.command.as_ref();
     command.ok_or_else(|| LiveError::new("this agent has no `command`"))
 }
 
 /// The suite's folder.
-fn home(suite: &Suite) -> PathBuf {
+fn suite_folder(suite: &Suite) -> PathBuf {
     let folder = suite.source.path().parent();
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new(".")).to_owned()
 }
 
 /// Where the program runs.
-pub(super) fn folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
+pub(super) fn program_folder(command: &AgentCommand, suite: &Suite) -> PathBuf {
     match (&command.folder, &command.cwd) {
         (Some(folder), _) => folder.clone(),
-        (None, Some(cwd)) => home(suite).join(&cwd.value),
-        (None, None) => home(suite),
+        (None, Some(cwd)) => suite_folder(suite).join(&cwd.value),
+        (None, None) => suite_folder(suite),
     }
 }
 
 /// The folder where the program runs. An error says why it cannot start there.
-pub(super) fn started_in(command: &AgentCommand, suite: &Suite) -> Result<PathBuf, LiveError> {
-    let folder = folder(command, suite);
+pub(super) fn existing_folder(command: &AgentCommand, suite: &Suite) -> Result<PathBuf, LiveError> {
+    let folder = program_folder(command, suite);
     match &command.cwd {
         Some(cwd) if !folder.is_dir() => {
             let what = if folder.exists() {
@@ -378,7 +378,7 @@ pub(super) fn started_in(command: &AgentCommand, suite: &Suite) -> Result<PathBu
 }
 
 /// Where the suite says that a provider is.
-fn upstream(suite: &Suite, provider: &str) -> Option<Result<Upstream, LiveError>> {
+fn suite_upstream(suite: &Suite, provider: &str) -> Option<Result<Upstream, LiveError>> {
     let named = suite
         .providers
         .iter()
@@ -390,7 +390,7 @@ fn upstream(suite: &Suite, provider: &str) -> Option<Result<Upstream, LiveError>
 }
 
 /// A program of the suite that starts in a folder, looked for before anything is spent.
-fn program(
+fn find_program(
     command: &AgentCommand,
     folder: PathBuf,
     words: &[String],
@@ -407,12 +407,12 @@ fn program(
 }
 
 /// Runs the program that sets everything back. A run after it failed would be of another state.
-pub(super) async fn set_back(
+pub(super) async fn run_before(
     command: &AgentCommand,
     suite: &Suite,
     before: &[String],
 ) -> Result<(), LiveError> {
-    let mut program = program(command, home(suite), before)?;
+    let mut program = find_program(command, suite_folder(suite), before)?;
     program.time_limit = Some(BEFORE);
     let failed = |error: String| {
         LiveError::new("`before` failed, so the run was not started")

@@ -1,6 +1,6 @@
 //! What a person types to record, or to run one case alone.
 
-use crate::command::call;
+use crate::command::command_line;
 
 /// What a build needs that cannot run an agent.
 const FEATURE: &str = if cfg!(feature = "session") {
@@ -26,9 +26,9 @@ pub(crate) struct RecordCommand {
 }
 
 /// What a person types to run one case alone. A folder without a crate has no package.
-pub(crate) fn rerun(package: &str, case: &str) -> String {
+pub(crate) fn rerun_command(package: &str, case: &str) -> String {
     if package.is_empty() {
-        call(&format!("test --exact {case}"))
+        command_line(&format!("test --exact {case}"))
     } else {
         format!("cargo test -p {package} -- --exact {case}")
     }
@@ -61,10 +61,10 @@ impl RecordCommand {
         };
         if !self.program.is_empty() {
             let words: Vec<String> = self.program.iter().map(|word| shell_word(word)).collect();
-            return call(&format!("record --exact {case} -- {}", words.join(" ")));
+            return command_line(&format!("record --exact {case} -- {}", words.join(" ")));
         }
         if package.is_empty() {
-            return rerun(package, &case);
+            return rerun_command(package, &case);
         }
         format!("cargo test{feature} -p {package}{target} -- --exact {case}")
     }

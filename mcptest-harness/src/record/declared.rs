@@ -71,7 +71,7 @@ pub(crate) fn reserve(wanted: &[WantedServer]) -> Result<Vec<Lock>, LiveError> {
 }
 
 /// The servers of an agent, each declared, each with its token.
-pub(crate) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>, LiveError> {
+pub(crate) fn find_servers(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>, LiveError> {
     let path = suite.source.path();
     let suite_dir = path.parent().unwrap_or(path);
     let wanted = agent.servers.iter().map(|name| {
@@ -92,7 +92,7 @@ pub(crate) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>
             Transport::Http {
                 bearer_token_env: Some(variable),
                 ..
-            } => Some(token(variable, server)?),
+            } => Some(read_token(variable, server)?),
             _ => None,
         };
         Ok(WantedServer {
@@ -105,7 +105,7 @@ pub(crate) fn declared(suite: &Suite, agent: &Agent) -> Result<Vec<WantedServer>
     wanted.collect()
 }
 
-fn token(variable: &str, server: &Server) -> Result<String, LiveError> {
+fn read_token(variable: &str, server: &Server) -> Result<String, LiveError> {
     let value = std::env::var(variable)
         .ok()
         .filter(|value| !value.is_empty());
@@ -134,7 +134,7 @@ mod tests {
             "servers: {{ {servers} }}\nagents: [{{ name: a, model: m, prompt: p, servers: [one, two], narrative: {{}} }}]"
         );
         let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
-        declared(&suite, &suite.agents[0]).unwrap()
+        find_servers(&suite, &suite.agents[0]).unwrap()
     }
 
     #[test]

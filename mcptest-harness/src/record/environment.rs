@@ -14,7 +14,7 @@ const NEEDED: &str = "PATH HOME USER LOGNAME SHELL TERM TMPDIR TMP TEMP LANG LAN
     PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT USERNAME USERPROFILE WINDIR";
 
 /// What a process gets of this one's environment: what it needs to start, and what the suite says.
-pub(crate) fn inherited(inherit: &Inherit) -> impl Iterator<Item = (OsString, OsString)> {
+pub(crate) fn inherited_variables(inherit: &Inherit) -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(move |(name, _)| match inherit {
         Inherit::All => true,
         Inherit::Names(names) => {

@@ -14,10 +14,13 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_trace::record::{Recorder, say};
 use serde_json::Value;
 
-use super::command::{finish_run, options, ready, reserved, session_failure, shared, spending};
-use super::no_model_call::{USE_THE_SESSION, by_function, unreached};
+use super::command::{
+    check_ready, finish_run, reserve_servers, session_failure, session_options, spending,
+    to_spending,
+};
+use super::no_model_call::{USE_THE_SESSION, function_error, with_upstream_error};
 use super::spending::SuiteSpending;
-use super::{Live, LiveError, Plays, Progress, RunRequest};
+use super::{Live, LiveError, Playable, Progress, RunRequest};
 
 use call::Ran;
 pub(super) use call::{LEFT, Returned};
@@ -49,16 +52,16 @@ impl Function {
         ends: impl Future<Output = ()>,
     ) -> Returned {
         let function = Arc::clone(&self.0);
-        call::on_a_thread(move || function(session), limit, ends).await
+        call::run_on_thread(move || function(session), limit, ends).await
     }
 }
 
 impl Live for Function {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
-        ready(suite, agent, model)
+        check_ready(suite, agent, model)
     }
 
-    fn plays(&self) -> Option<Box<dyn Plays + '_>> {
+    fn playable(&self) -> Option<Box<dyn Playable + '_>> {
         Some(Box::new(self))
     }
 
@@ -72,16 +75,16 @@ impl Live for Function {
         progress: &Progress,
     ) -> Result<Option<Value>, LiveError> {
         let spending = spending(suite, agent, model, request)?;
-        let _reserved = reserved(suite, agent)?;
+        let _reserved = reserve_servers(suite, agent)?;
         // The address is served here, whatever the function does on its own thread.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| LiveError::new(format!("no runtime could be started: {error}")))?;
         let run = runtime.block_on(async {
-            let mut options = options(suite, agent, model, request)?;
+            let mut options = session_options(suite, agent, model, request)?;
             options.faults = recorder.injected().cloned();
-            options.limits.spending = spending.as_ref().map(shared);
+            options.limits.spending = spending.as_ref().map(to_spending);
             let begun = Session::record(options).await;
             let session = begun.map_err(|error| session_failure(error, agent))?;
             let returned = self
@@ -99,11 +102,11 @@ impl Live for Function {
                 Returned::Well => session.finish().await,
                 Returned::Failed(error) if is_its_own => {
                     let error = LiveError::new("the agent's own function failed").show(error);
-                    return Err(unreached(&session, error));
+                    return Err(with_upstream_error(&session, error));
                 }
                 Returned::Panicked(what) if is_its_own => {
                     let error = LiveError::new("the agent's own function panicked").show(what);
-                    return Err(unreached(&session, error));
+                    return Err(with_upstream_error(&session, error));
                 }
                 Returned::Failed(_) | Returned::Panicked(_) | Returned::Stopped { .. } => {
                     session.finish_failed().await
@@ -123,7 +126,7 @@ impl Live for Function {
                 }
             };
             run.map_err(|error| {
-                by_function(error).unwrap_or_else(|error| session_failure(error, agent))
+                function_error(error).unwrap_or_else(|error| session_failure(error, agent))
             })
         })?;
         finish_run(run, suite, agent, model, request, progress).map(Some)

@@ -48,14 +48,14 @@ mod tool_line;
 
 #[cfg(feature = "session")]
 pub(crate) use budget::{micro_usd_to_spend, share_budgets};
-pub(crate) use command_line::{RecordCommand, rerun};
+pub(crate) use command_line::{RecordCommand, rerun_command};
 #[cfg(feature = "session")]
-pub(crate) use mode::is_over_budget;
-pub(crate) use mode::{Mode, RecordAsked, VARIABLE, in_ci, read_record_request};
+pub(crate) use mode::allows_over_budget;
+pub(crate) use mode::{Mode, RecordRequest, VARIABLE, in_ci, read_record_request};
 pub(crate) use prices::rates;
-pub(crate) use progress::usd;
+pub(crate) use progress::format_usd;
 pub(crate) use progress::{Progress, Spent};
-pub(crate) use request::Plays;
+pub(crate) use request::Playable;
 pub use request::RunRequest;
 pub(crate) use request::{
     Live, LiveError, PlayRequest, PlayedRun, answers_fingerprint, faults_fingerprint,

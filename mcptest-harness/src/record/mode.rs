@@ -41,7 +41,7 @@ impl Mode {
 
 /// What the environment asks to record, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RecordAsked {
+pub(crate) struct RecordRequest {
     pub(crate) mode: Mode,
     /// Whether only the runs are recorded that met the change of an agent.
     pub(crate) only_runs: bool,
@@ -54,7 +54,7 @@ pub(crate) struct RecordAsked {
 }
 
 #[cfg(test)]
-impl RecordAsked {
+impl RecordRequest {
     /// A mode, with nothing said of how.
     pub(crate) fn new(mode: Mode) -> Self {
         Self {
@@ -68,13 +68,13 @@ impl RecordAsked {
 }
 
 /// What the environment asks for; `None` only judges.
-pub(crate) fn read_record_request() -> Result<Option<RecordAsked>, String> {
-    read(variable, in_ci())
+pub(crate) fn read_record_request() -> Result<Option<RecordRequest>, String> {
+    read(read_variable, in_ci())
 }
 
 /// Whether recording may cost more than the suites' budgets say.
 #[cfg(feature = "session")]
-pub(crate) fn is_over_budget() -> bool {
+pub(crate) fn allows_over_budget() -> bool {
     env::var(OVER_BUDGET).is_ok_and(|value| value == "1")
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
 }
 
-fn variable(name: &str) -> Result<String, String> {
+fn read_variable(name: &str) -> Result<String, String> {
     match env::var(name) {
         Ok(value) => Ok(value),
         Err(VarError::NotPresent) => Ok(String::new()),
@@ -94,7 +94,7 @@ fn variable(name: &str) -> Result<String, String> {
 fn read(
     variable: impl Fn(&str) -> Result<String, String>,
     in_ci: bool,
-) -> Result<Option<RecordAsked>, String> {
+) -> Result<Option<RecordRequest>, String> {
     let value = variable(VARIABLE)?;
     if value.is_empty() {
         return Ok(None);
@@ -119,7 +119,7 @@ fn read(
         )),
     };
     let into = variable(INTO)?;
-    let asked = RecordAsked {
+    let asked = RecordRequest {
         mode,
         only_runs: flag(ONLY_RUNS)?,
         dry_run: flag(DRY_RUN)?,
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     /// What is read of these variables.
-    fn of(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordAsked>, String> {
+    fn of(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordRequest>, String> {
         let value = |name: &str| {
             let mut set = set.iter();
             let found = set.find(|(known, _)| *known == name);
@@ -163,7 +163,7 @@ mod tests {
     fn the_words_are_read_and_nothing_means_judge() {
         for mode in Mode::ALL {
             let asked = of(&[(VARIABLE, mode.word())], false);
-            assert_eq!(asked, Ok(Some(RecordAsked::new(mode))));
+            assert_eq!(asked, Ok(Some(RecordRequest::new(mode))));
         }
         assert_eq!(of(&[(VARIABLE, "")], true), Ok(None));
         assert_eq!(of(&[(DRY_RUN, "1")], true), Ok(None));
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn recording_in_ci_needs_a_second_word() {
         let allowed = of(&[(VARIABLE, "all"), (IN_CI, "1")], true);
-        assert_eq!(allowed, Ok(Some(RecordAsked::new(Mode::All))));
+        assert_eq!(allowed, Ok(Some(RecordRequest::new(Mode::All))));
         // What it would cost may be asked.
         assert!(of(&[(VARIABLE, "all"), (DRY_RUN, "1")], true).is_ok());
         insta::assert_snapshot!(of(&[(VARIABLE, "all")], true).unwrap_err(), @r"

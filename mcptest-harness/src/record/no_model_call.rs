@@ -1,9 +1,9 @@
 //! What is said of code that asked no model, or whose model could not be reached.
 
-use mcptest_session::driver::Ended;
+use mcptest_session::driver::CommandOutcome;
 use mcptest_session::record::RunError;
 use mcptest_session::session::{Session, SessionError};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 use super::LiveError;
 
@@ -13,7 +13,11 @@ pub(super) const USE_THE_SESSION: &str = "give the client of the function the ad
 
 /// A program that ended badly, or too late, before it called a model; nothing where it ended well.
 /// `limit`: the key of the limit that it met.
-pub(super) fn by_program(ended: &Ended, strangers: usize, limit: &str) -> Option<LiveError> {
+pub(super) fn program_error(
+    ended: &CommandOutcome,
+    strangers: usize,
+    limit: &str,
+) -> Option<LiveError> {
     if ended.is_success() {
         return None;
     }
@@ -32,46 +36,46 @@ pub(super) fn by_program(ended: &Ended, strangers: usize, limit: &str) -> Option
         let title = "the last lines of the program's standard error:";
         title.to_owned() + &lines.collect::<String>()
     };
-    Some(LiveError::new(how + &elsewhere(strangers)).show(shown))
+    Some(LiveError::new(how + &stray_requests_note(strangers)).show(shown))
 }
 
 /// A function that returned and called no model; another error is given back.
-pub(super) fn by_function(error: SessionError) -> Result<LiveError, SessionError> {
+pub(super) fn function_error(error: SessionError) -> Result<LiveError, SessionError> {
     match error {
         SessionError::Run { error, strangers } if matches!(error, RunError::NothingAsked(_)) => {
-            Ok(without_address(&error, strangers))
+            Ok(unused_address_error(&error, strangers))
         }
         other => Err(other),
     }
 }
 
 /// A function that called no model at the address of the session, from what the session says of the run.
-pub(super) fn without_address(error: &RunError, strangers: usize) -> LiveError {
+pub(super) fn unused_address_error(error: &RunError, strangers: usize) -> LiveError {
     let mut problem =
         "the agent's own function called no model at the address of the session".to_owned();
     if let RunError::NothingAsked(others) = error
         && let Some(first) = others.first()
     {
-        let requests = counted(others.len(), "request");
+        let requests = pluralize(others.len(), "request");
         problem += &format!("; it sent {requests} of unknown kinds, such as `{first}`");
     }
-    LiveError::new(problem + &elsewhere(strangers)).help(USE_THE_SESSION)
+    LiveError::new(problem + &stray_requests_note(strangers)).help(USE_THE_SESSION)
 }
 
 /// What is said of requests that used the port of the session and another path.
-pub(super) fn elsewhere(strangers: usize) -> String {
+pub(super) fn stray_requests_note(strangers: usize) -> String {
     match strangers {
         0 => String::new(),
         _ => format!(
             "; {} used the port of the session, but another path: the client must use the whole address",
-            counted(strangers, "request")
+            pluralize(strangers, "request")
         ),
     }
 }
 
 /// An error of an agent, below the reason where its last model call reached no provider, or was answered with an error.
-pub(super) fn unreached(session: &Session, error: LiveError) -> LiveError {
-    let Some(why) = session.unreached() else {
+pub(super) fn with_upstream_error(session: &Session, error: LiveError) -> LiveError {
+    let Some(why) = session.upstream_failure() else {
         return error;
     };
     let shown = [Some(error.problem), error.shown];

@@ -15,31 +15,33 @@ use mcptest_trace::record::environment::{provider_secrets, secrets_by_name, vari
 use mcptest_trace::record::redact::Redactor;
 use serde_json::Value;
 
-use super::command::{command_of, folder, set_back, started_in};
+use super::command::{agent_command, existing_folder, program_folder, run_before};
 use super::function::{Function, Returned};
-use super::no_model_call::{by_program, elsewhere, without_address};
+use super::no_model_call::{program_error, stray_requests_note, unused_address_error};
 use super::playing_command::PlayingCommand;
-use super::{LiveError, PlayRequest, PlayedRun, Plays, RunRequest};
+use super::{LiveError, PlayRequest, Playable, PlayedRun, RunRequest};
 use crate::trace::parse_run;
 
-impl Plays for PlayingCommand {
+impl Playable for PlayingCommand {
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
         let PlayRequest { suite, agent, .. } = *request;
-        let command = command_of(agent)?;
-        let mut seat = self.servers(command, &folder(command, suite)).seat();
+        let command = agent_command(agent)?;
+        let mut seat = self
+            .servers(command, &program_folder(command, suite))
+            .seat();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| no_runtime(&error))?;
         let (played, ended) = runtime.block_on(async {
             if let Some(before) = &command.before {
-                set_back(command, suite, before).await?;
+                run_before(command, suite, before).await?;
             }
             let place = seat.place().await.map_err(|error| no_port(&error))?;
             let session = session_at(place, request)?;
             let words = command.command.iter().cloned();
-            let mut program = session.command(words, started_in(command, suite)?);
-            program.time_limit = Some(limit(request));
+            let mut program = session.command(words, existing_folder(command, suite)?);
+            program.time_limit = Some(time_limit(request));
             let ended = driver::run_in(&program, &mut seat)
                 .await
                 .map_err(|error| LiveError::new(error.to_string()).at(command.span))?;
@@ -52,11 +54,11 @@ impl Plays for PlayingCommand {
             Ok((session.finish_command(&ended, run, Some(&redactor)), ended))
         })?;
         if played.requests == 0 {
-            let error = by_program(&ended, played.strangers, "timeout_s");
+            let error = program_error(&ended, played.strangers, "timeout_s");
             return Err(error.unwrap_or_else(|| {
                 let why = played.cassette.err();
                 let why = why.map_or(String::new(), |error| error.to_string());
-                LiveError::new(why + &elsewhere(played.strangers))
+                LiveError::new(why + &stray_requests_note(played.strangers))
             }));
         }
         let said = ended.to_string();
@@ -64,7 +66,7 @@ impl Plays for PlayingCommand {
             .split_once("; on standard error:")
             .map_or(said.as_str(), |(how, _)| how);
         let how = (!ended.is_success()).then(|| how.to_owned());
-        made(request, played, how, ended.stderr)
+        to_played_run(request, played, how, ended.stderr)
     }
 
     fn one_by_one(&self, agent: &Agent) -> bool {
@@ -79,7 +81,7 @@ impl Plays for PlayingCommand {
     }
 }
 
-impl Plays for &Function {
+impl Playable for &Function {
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
         // The address is served here, whatever the function does on its own thread.
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -87,10 +89,10 @@ impl Plays for &Function {
             .build()
             .map_err(|error| no_runtime(&error))?;
         let (played, returned) = runtime.block_on(async {
-            let session = session(request).await?;
-            let asked = AgentSession::played(&session);
+            let session = start_session(request).await?;
+            let asked = AgentSession::from_play_session(&session);
             let returned = self
-                .call(asked, Some(limit(request)), session.stopped())
+                .call(asked, Some(time_limit(request)), session.stopped())
                 .await;
             let (exit, stopped) = match &returned {
                 Returned::Well => (0, None),
@@ -108,14 +110,15 @@ impl Plays for &Function {
         let how = returned.message();
         if played.requests == 0 {
             let unasked = match &played.cassette {
-                Err(error) => without_address(error, played.strangers),
+                Err(error) => unused_address_error(error, played.strangers),
                 Ok(_) => LiveError::new("the agent's own function called no model"),
             };
             return Err(match how {
                 None => unasked,
                 // What ended it is why it asked nothing.
                 Some(how) => {
-                    let problem = how + ", before it called a model" + &elsewhere(played.strangers);
+                    let problem =
+                        how + ", before it called a model" + &stray_requests_note(played.strangers);
                     let help = unasked
                         .help
                         .filter(|_| matches!(returned, Returned::Late { .. }));
@@ -126,7 +129,7 @@ impl Plays for &Function {
                 }
             });
         }
-        made(request, played, how, Vec::new())
+        to_played_run(request, played, how, Vec::new())
     }
 
     fn one_by_one(&self, _: &Agent) -> bool {
@@ -139,7 +142,7 @@ pub(super) fn no_runtime(error: &std::io::Error) -> LiveError {
 }
 
 /// How long a played run may take.
-pub(super) fn limit(request: &PlayRequest<'_>) -> Duration {
+pub(super) fn time_limit(request: &PlayRequest<'_>) -> Duration {
     // A limit that no clock reaches is none.
     Duration::try_from_secs_f64(request.options.timeout_s).unwrap_or(Duration::from_hours(24 * 365))
 }
@@ -148,13 +151,13 @@ fn run_request(request: &PlayRequest<'_>) -> RunRequest {
     RunRequest::new(request.agent, &request.agent.models[request.model].value, 0)
 }
 
-fn turns(request: &PlayRequest<'_>) -> Vec<String> {
-    turns_of(request.cassette, run_request(request).user_turns)
+fn user_turns(request: &PlayRequest<'_>) -> Vec<String> {
+    played_turns(request.cassette, run_request(request).user_turns)
 }
 
 /// What the user says: the words of the suite. Where a simulated user talked to an agent of another source, the prompt
 /// is what that user wanted, and the recording has the words.
-fn turns_of(cassette: &Value, asked: Vec<String>) -> Vec<String> {
+fn played_turns(cassette: &Value, asked: Vec<String>) -> Vec<String> {
     let told = cassette["trace"]["conversation"]["turns"].as_array();
     let told = told.into_iter().flatten();
     let told = told.filter(|turn| turn["role"] == "user");
@@ -170,7 +173,7 @@ fn turns_of(cassette: &Value, asked: Vec<String>) -> Vec<String> {
     }
 }
 
-pub(super) async fn session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
+pub(super) async fn start_session(request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
     let place = Place::new().await.map_err(|error| no_port(&error))?;
     session_at(&place, request)
 }
@@ -181,7 +184,7 @@ fn session_at(place: &Place, request: &PlayRequest<'_>) -> Result<PlaySession, L
     let mut options = PlayOptions::new(request.options.clone()).map_err(LiveError::new)?;
     let asked = run_request(request);
     options.servers = asked.servers;
-    let session = PlaySession::start_at(place, recording, options, turns(request));
+    let session = PlaySession::start_at(place, recording, options, user_turns(request));
     session.map_err(|error| no_port(&error))
 }
 
@@ -194,7 +197,7 @@ pub(super) fn run_options(request: &PlayRequest<'_>) -> RunOptions {
     let mut run = RunOptions::default();
     run.agent = asked.agent;
     run.model = Some(asked.model);
-    run.turns = turns(request);
+    run.turns = user_turns(request);
     run.servers = asked.servers;
     run
 }
@@ -204,12 +207,12 @@ pub(super) fn redactor(request: &PlayRequest<'_>) -> Result<Redactor, LiveError>
     let secrets = provider_secrets().chain(secrets_by_name(variables()));
     let redactor = Redactor::new(secrets, request.redact.to_vec());
     let redactor = redactor.map_err(|error| LiveError::new(error.to_string()))?;
-    let redactor = redactor.with_shapes().with_named();
-    Ok(redactor.with_kept(turns(request)))
+    let redactor = redactor.with_shapes().with_secret_keys();
+    Ok(redactor.with_kept_texts(user_turns(request)))
 }
 
 /// What the code did, with the run that it made.
-pub(super) fn made(
+pub(super) fn to_played_run(
     request: &PlayRequest<'_>,
     played: Ran,
     ended: Option<String>,
@@ -217,7 +220,7 @@ pub(super) fn made(
 ) -> Result<PlayedRun, LiveError> {
     let run = match played.cassette {
         Ok(mut cassette) => {
-            unplayed::add(&mut cassette, request.cassette);
+            unplayed::add_recorded(&mut cassette, request.cassette);
             let text = cassette.to_string();
             let run = parse_run(text.as_bytes(), request.origin);
             Some(run.map_err(|error| {
@@ -256,17 +259,17 @@ mod tests {
         let suite = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
         let wanted = suite(&["You want to return a lamp."]);
         let told = suite(&["Hello.", "My lamp is broken."]);
-        assert_eq!(turns_of(&imported, wanted.clone()), told);
+        assert_eq!(played_turns(&imported, wanted.clone()), told);
         // A suite that says something else now, or all turns itself, is what is asked.
         for own in [suite(&["You want a refund."]), suite(&["Hello.", "Bye."])] {
-            assert_eq!(turns_of(&imported, own.clone()), own);
+            assert_eq!(played_turns(&imported, own.clone()), own);
         }
         // What our own recorders asked is what the suite said then, however the agent's code worded it.
         let mut recorded = imported.clone();
         recorded.as_object_mut().unwrap().remove("imported");
-        assert_eq!(turns_of(&recorded, wanted.clone()), wanted);
+        assert_eq!(played_turns(&recorded, wanted.clone()), wanted);
         let silent =
             json!({ "user_prompt": "You want to return a lamp.", "imported": {}, "trace": {} });
-        assert_eq!(turns_of(&silent, wanted.clone()), wanted);
+        assert_eq!(played_turns(&silent, wanted.clone()), wanted);
     }
 }

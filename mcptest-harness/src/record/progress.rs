@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use mcptest_trace::record::say;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
-use crate::text::thousands;
+use crate::text::with_thousands;
 
 /// How often a run that goes on says so.
 const EVERY: Duration = Duration::from_secs(10);
@@ -50,7 +50,7 @@ impl Progress {
 
     /// A run begins.
     pub(crate) fn begin(&self, run: usize) {
-        self.with(|state| {
+        self.update(|state| {
             state.run = run;
             state.said = Some(Instant::now());
             Some(self.line(state))
@@ -59,7 +59,7 @@ impl Progress {
 
     /// Something was spent.
     pub(crate) fn spend(&self, more: Spent) {
-        self.with(|state| {
+        self.update(|state| {
             state.spent.tokens = state.spent.tokens.saturating_add(more.tokens);
             state.spent.unknown |= more.unknown;
             state.spent.micro_usd = match (state.spent.micro_usd, more.micro_usd) {
@@ -76,8 +76,8 @@ impl Progress {
 
     /// Says that all is recorded, and where.
     pub(crate) fn done(&self, recorded: usize, place: &str) {
-        let spent = self.with(|_| None);
-        let runs = counted(recorded, "run");
+        let spent = self.update(|_| None);
+        let runs = pluralize(recorded, "run");
         let agent = &self.agent;
         say(&format!(
             "recorded {runs} of `{agent}` ({spent}) -> {place}"
@@ -85,7 +85,7 @@ impl Progress {
     }
 
     /// The state after a change; says what the change gives, on a terminal.
-    fn with(&self, change: impl FnOnce(&mut State) -> Option<String>) -> Spent {
+    fn update(&self, change: impl FnOnce(&mut State) -> Option<String>) -> Spent {
         let mut state = self
             .state
             .lock()
@@ -108,21 +108,21 @@ impl Progress {
 impl std::fmt::Display for Spent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let unit = if self.tokens == 1 { "token" } else { "tokens" };
-        let tokens = thousands(self.tokens);
+        let tokens = with_thousands(self.tokens);
         match (self.unknown, self.tokens) {
             (true, 0) => f.write_str("tokens unknown")?,
             (true, _) => write!(f, "{tokens} {unit} and more that were not counted")?,
             (false, _) => write!(f, "{tokens} {unit}")?,
         }
         match self.micro_usd {
-            Some(micro) => write!(f, ", ${}", usd(micro)),
+            Some(micro) => write!(f, ", ${}", format_usd(micro)),
             None => Ok(()),
         }
     }
 }
 
 /// Millionths of a dollar as dollars, to a hundredth of a cent.
-pub(crate) fn usd(micro: u64) -> String {
+pub(crate) fn format_usd(micro: u64) -> String {
     let hundredths = micro.div_ceil(100);
     format!("{}.{:04}", hundredths / 10_000, hundredths % 10_000)
 }
@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(unknown(12), "12 tokens and more that were not counted");
         assert_eq!(spent(12_345, None), "12,345 tokens");
         assert_eq!(spent(1, Some(1_234_567)), "1 token, $1.2346");
-        assert_eq!(usd(0), "0.0000");
-        assert_eq!(usd(1), "0.0001");
+        assert_eq!(format_usd(0), "0.0000");
+        assert_eq!(format_usd(1), "0.0001");
     }
 
     #[test]

@@ -92,7 +92,10 @@ pub(crate) fn answers_fingerprint(agent: &Agent) -> Option<String> {
 }
 
 /// The faults that an agent injects.
-pub(crate) fn faults_of<'s>(suite: &'s Suite, agent: &'s Agent) -> impl Iterator<Item = &'s Fault> {
+pub(crate) fn agent_faults<'s>(
+    suite: &'s Suite,
+    agent: &'s Agent,
+) -> impl Iterator<Item = &'s Fault> {
     let injected = agent.inject.iter();
     injected.map(|index| &suite.faults[index.value].value)
 }
@@ -142,7 +145,7 @@ fn canonical_request(suite: &Suite, agent: &Agent, model: usize) -> String {
             "http": { "url": url, "bearer_token_env": bearer_token_env },
         }),
     });
-    let faults = faults_of(suite, agent).map(fault_form);
+    let faults = agent_faults(suite, agent).map(fault_form);
     let answers: Vec<_> = agent.answers.iter().map(|entry| &entry.value).collect();
     let command = agent.command.as_ref();
     let command = command.map(|own| {
@@ -292,7 +295,7 @@ pub(crate) struct PlayedRun {
 }
 
 /// Code of an agent's own, which recordings can be played to.
-pub(crate) trait Plays: Sync {
+pub(crate) trait Playable: Sync {
     /// Runs the code once against a recording.
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError>;
 
@@ -312,7 +315,7 @@ pub(crate) trait Live: Send + Sync {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError>;
 
     /// The agent's own code for the runs of one agent, where that is what runs; nothing for a loop of ours.
-    fn plays(&self) -> Option<Box<dyn Plays + '_>> {
+    fn playable(&self) -> Option<Box<dyn Playable + '_>> {
         None
     }
 

@@ -13,10 +13,10 @@ const FEWEST_BYTES: u64 = 2;
 
 /// The budget of a suite, kept for an agent's own code.
 #[derive(Debug, Clone)]
-pub(super) struct SuiteSpending(Arc<Kept>);
+pub(super) struct SuiteSpending(Arc<SpendingState>);
 
 #[derive(Debug)]
-struct Kept {
+struct SpendingState {
     budget: Budget,
     /// The suite's model.
     model: String,
@@ -27,7 +27,7 @@ struct Kept {
 
 impl SuiteSpending {
     pub(super) fn new(budget: Budget, model: &str, most: u64) -> Self {
-        Self(Arc::new(Kept {
+        Self(Arc::new(SpendingState {
             budget,
             model: model.to_owned(),
             most,
@@ -49,7 +49,7 @@ impl SuiteSpending {
     }
 
     fn cost(&self, model: Option<&str>, prompt: u64, completion: u64) -> Result<u64, LiveError> {
-        let rates = self.0.budget.rates_of(model.unwrap_or(&self.0.model))?;
+        let rates = self.0.budget.rates_for(model.unwrap_or(&self.0.model))?;
         Ok(rates.map_or(0, |rates| rates.micro_usd(prompt, completion)))
     }
 }

@@ -3,7 +3,9 @@
 use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, DiffOp, TextDiff};
 
-use crate::text::{escape_lookalike_pair, escape_lookalikes, truncate, unseen};
+use crate::text::{
+    describe_invisible_difference, escape_lookalike_pair, escape_lookalikes, truncate,
+};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -38,7 +40,7 @@ impl Diff {
             ),
         ];
         let names = [self.old_name.as_str(), &self.new_name];
-        let unseen = unseen(names, [&self.old, &self.new]);
+        let unseen = describe_invisible_difference(names, [&self.old, &self.new]);
         let mut notes = Vec::new();
         let lines = if let Some(line) = self.line_ends() {
             vec![line]

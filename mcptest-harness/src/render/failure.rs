@@ -99,7 +99,7 @@ impl Failure {
     }
 
     /// What is wrong, without where and why.
-    pub(crate) fn in_one_line(&self) -> String {
+    pub(crate) fn to_line(&self) -> String {
         let first = self.findings.first();
         let mut text = first.map_or(String::new(), |finding| finding.problem.message.clone());
         // What cannot be used says why in what it shows.
@@ -165,7 +165,7 @@ impl Evidence {
     }
 
     /// The text alone.
-    pub(crate) fn plain(&self) -> String {
+    pub(crate) fn to_plain_text(&self) -> String {
         self.text(Style::Plain)
     }
 

@@ -31,21 +31,21 @@ const LONGEST: usize = 180;
 static UNWRITTEN: OnceLock<String> = OnceLock::new();
 
 /// Why a result of this process was not written, and what to do; nothing where all were.
-pub(crate) fn unwritten() -> Option<&'static str> {
+pub(crate) fn write_failure() -> Option<&'static str> {
     UNWRITTEN.get().map(String::as_str)
 }
 
 /// Leaves a result where the environment asks for it.
-pub(crate) fn leave(result: impl FnOnce() -> CaseResult) {
-    leave_in(|folder| write(folder, &result()));
+pub(crate) fn write_requested(result: impl FnOnce() -> CaseResult) {
+    write_in_requested(|folder| write(folder, &result()));
 }
 
 /// Begins or ends a part of all cases, where the environment asks for results.
-pub(crate) fn leave_shard(step: impl FnOnce(&Path) -> io::Result<()>) {
-    leave_in(step);
+pub(crate) fn write_requested_shard(step: impl FnOnce(&Path) -> io::Result<()>) {
+    write_in_requested(step);
 }
 
-fn leave_in<E: fmt::Display>(write: impl FnOnce(&Path) -> Result<(), E>) {
+fn write_in_requested<E: fmt::Display>(write: impl FnOnce(&Path) -> Result<(), E>) {
     let Some(folder) = requested_folder() else {
         return;
     };
@@ -73,7 +73,7 @@ fn requested_folder() -> Option<PathBuf> {
 ///
 /// The folder or the file cannot be written; the text says which and why.
 pub fn write(folder: &Path, result: &CaseResult) -> Result<(), WriteError> {
-    let path = folder.join(file_of(&result.package, &result.case));
+    let path = folder.join(case_file(&result.package, &result.case));
     let place = path.parent().unwrap_or(folder);
     let failed = |error: io::Error| WriteError {
         path: path.clone(),
@@ -109,7 +109,7 @@ impl std::error::Error for WriteError {
 
 /// The file of a case, below the folder. Names of cases have no dot in them, so different cases have
 /// different files; a long name is cut and told apart by its digest.
-pub(crate) fn file_of(package: &str, case: &str) -> PathBuf {
+pub(crate) fn case_file(package: &str, case: &str) -> PathBuf {
     let name = short_name(&case.replace("::", "."), LONGEST);
     Path::new(package).join(name + ".json")
 }
@@ -121,7 +121,7 @@ pub(crate) fn read_case(
     package: &str,
     case: &str,
 ) -> Result<Option<CaseResult>, String> {
-    let file = file_of(package, case);
+    let file = case_file(package, case);
     let read = match fs::read_to_string(folder.join(&file)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.map_err(|error| error.to_string()),
@@ -183,7 +183,7 @@ impl Results {
         let by_name = |result: &CaseResult| (result.package.clone(), result.case.clone());
         results.cases.sort_by_cached_key(by_name);
         results.check_one_state(folder)?;
-        results.once_each(folder)?;
+        results.deduplicate(folder)?;
         Ok(results)
     }
 
@@ -218,7 +218,7 @@ impl Results {
     }
 
     /// Leaves one result for each case. What several machines judged alike stays once.
-    fn once_each(&mut self, folder: &Path) -> Result<(), ReadError> {
+    fn deduplicate(&mut self, folder: &Path) -> Result<(), ReadError> {
         let same_case = |left: &CaseResult, right: &CaseResult| {
             (&left.package, &left.case) == (&right.package, &right.case)
         };

@@ -42,7 +42,7 @@ impl Asker<'_> {
             let found: Vec<Option<Value>> = values.iter().map(of_run).collect();
             let mut target = TargetResult {
                 bounds: self.bounds(measure, &values),
-                ..described(measure)
+                ..describe_measure(measure)
             };
             if each {
                 target.per_run = found.into_iter().map(Option::unwrap_or_default).collect();
@@ -78,13 +78,13 @@ impl Asker<'_> {
     }
 
     /// What an agent's own assertions look at: the path of each, and what the recordings have there.
-    pub(crate) fn expected(&self, runs: &[Run]) -> Vec<TargetResult> {
+    pub(crate) fn expect_results(&self, runs: &[Run]) -> Vec<TargetResult> {
         let envelopes: Vec<&Value> = runs.iter().map(Run::envelope).collect();
         let of_check = |(index, check): (usize, &Check)| {
             let name = &check.target.text;
             let found = envelopes.iter().map(|envelope| {
                 let found = resolve(&check.target, envelope).ok();
-                found.map_or(Value::Null, |found| shortened(&found))
+                found.map_or(Value::Null, |found| shorten(&found))
             });
             TargetResult {
                 name: name.clone(),
@@ -108,7 +108,7 @@ impl Asker<'_> {
     }
 }
 
-fn described(measure: &Measure) -> TargetResult {
+fn describe_measure(measure: &Measure) -> TargetResult {
     TargetResult {
         name: measure.name.to_owned(),
         unit: measure.unit.as_str().to_owned(),
@@ -123,7 +123,7 @@ fn described(measure: &Measure) -> TargetResult {
 }
 
 /// A value that is not long; of a long one its beginning, as text.
-fn shortened(value: &Value) -> Value {
+fn shorten(value: &Value) -> Value {
     let long = match value {
         Value::String(text) => text.len() > LONG,
         Value::Array(_) | Value::Object(_) => value.to_string().len() > LONG,
@@ -144,7 +144,7 @@ pub(crate) fn recordings<'r>(package: &Path, runs: &'r [Run]) -> Vec<Recording> 
         let known = last.take().filter(|(path, _)| path == shown);
         let (_, digests) = last.insert(known.unwrap_or_else(|| {
             let path = package.join(shown);
-            (shown.as_str(), digests(&path, line.is_some()))
+            (shown.as_str(), file_digests(&path, line.is_some()))
         }));
         let place = line.map_or(0, |line| line.wrapping_sub(1));
         Recording {
@@ -158,7 +158,7 @@ pub(crate) fn recordings<'r>(package: &Path, runs: &'r [Run]) -> Vec<Recording> 
 }
 
 /// The digests of what a file holds: of each line, or of the whole.
-pub(crate) fn digests(path: &Path, by_line: bool) -> Vec<String> {
+pub(crate) fn file_digests(path: &Path, by_line: bool) -> Vec<String> {
     let Ok(bytes) = fs::read(path) else {
         return Vec::new();
     };
@@ -210,7 +210,7 @@ pub(crate) fn run_facts(run: &Run, prices: &Prices) -> RunFacts {
 }
 
 /// Where a span begins.
-pub(crate) fn place(source: &Source, span: Span) -> Position {
+pub(crate) fn to_position(source: &Source, span: Span) -> Position {
     let (line, column) = source.line_column(span.start);
     Position { line, column }
 }
@@ -219,13 +219,13 @@ pub(crate) fn place(source: &Source, span: Span) -> Position {
 pub(crate) fn failure_facts(failure: &Failure, text: String, source: &Source) -> FailureFacts {
     let findings = failure.findings.iter().map(|finding| {
         let problem = &finding.problem;
-        let evidence = finding.evidence.iter().map(Evidence::plain);
+        let evidence = finding.evidence.iter().map(Evidence::to_plain_text);
         FindingFacts {
             message: problem.message.clone(),
             place: problem
                 .primary
                 .as_ref()
-                .map(|label| place(source, label.span)),
+                .map(|label| to_position(source, label.span)),
             notes: problem.notes.clone(),
             helps: problem.helps.clone(),
             evidence: evidence.collect(),
@@ -233,9 +233,13 @@ pub(crate) fn failure_facts(failure: &Failure, text: String, source: &Source) ->
     });
     FailureFacts {
         text,
-        summary: failure.in_one_line(),
+        summary: failure.to_line(),
         command: None,
         findings: findings.collect(),
-        evidence: failure.evidence.iter().map(Evidence::plain).collect(),
+        evidence: failure
+            .evidence
+            .iter()
+            .map(Evidence::to_plain_text)
+            .collect(),
     }
 }

@@ -23,7 +23,9 @@ use serde_json::Value;
 pub use facts::{
     AgentFacts, FailureFacts, FindingFacts, Position, Recording, RunFacts, SuiteFacts,
 };
-pub(crate) use judged::{Asker, digests, failure_facts, place, prompts, recordings, run_facts};
+pub(crate) use judged::{
+    Asker, failure_facts, file_digests, prompts, recordings, run_facts, to_position,
+};
 pub(crate) use shards::JudgedShard;
 pub(crate) use table::table;
 
@@ -200,7 +202,7 @@ impl TargetResult {
     /// Unit and range in words, e.g. `a percent from 0 to 100`.
     #[must_use]
     pub fn unit_and_range(&self) -> String {
-        let declared = crate::gate::measure(&self.name);
+        let declared = crate::gate::find_measure(&self.name);
         declared.map_or_else(|| self.meaning.clone(), Measure::unit_and_range)
     }
 }

@@ -127,14 +127,14 @@ pub(super) fn check_whole(shards: &[JudgedShard]) -> Result<(), String> {
         let is_there = |number: &usize| shards.iter().any(|shard| shard.shard == *number);
         let missing: Vec<usize> = (1..=first.of).filter(|number| !is_there(number)).collect();
         if !missing.is_empty() {
-            return Err(hole(&missing, first.of, &whose));
+            return Err(describe_missing(&missing, first.of, &whose));
         }
     }
     Ok(())
 }
 
 /// What is said of missing shards.
-fn hole(missing: &[usize], total: usize, whose: &str) -> String {
+fn describe_missing(missing: &[usize], total: usize, whose: &str) -> String {
     let named = missing.iter().take(NAMED);
     let named: Vec<String> = named.map(|number| format!("{number}/{total}")).collect();
     let more = match missing.len() - named.len() {

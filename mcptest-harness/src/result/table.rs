@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::TargetResult;
 use crate::gate::short_number;
 use crate::render::Table;
-use crate::text::{numbers, truncate};
+use crate::text::{run_numbers, truncate};
 
 /// How many runs have a column of their own.
 const COLUMNS: usize = 8;
@@ -23,7 +23,7 @@ pub(crate) fn table(targets: &[TargetResult]) -> Option<String> {
     let first = targets.first()?;
     let each = first.value.is_none() && !first.per_run.is_empty();
     let (texts, targets): (Vec<_>, Vec<_>) = targets.iter().partition(|target| has_texts(target));
-    let texts: Vec<String> = texts.into_iter().map(lines).collect();
+    let texts: Vec<String> = texts.into_iter().map(text_lines).collect();
     if targets.is_empty() {
         return Some(texts.join("\n"));
     }
@@ -39,7 +39,7 @@ pub(crate) fn table(targets: &[TargetResult]) -> Option<String> {
     let mut table = Table::new(headings);
     for target in targets {
         let cells = if each && runs > COLUMNS {
-            spread(&target.per_run)
+            summarize(&target.per_run)
         } else if each {
             target.per_run.iter().map(format_value).collect()
         } else {
@@ -65,7 +65,7 @@ fn format_value(value: &Value) -> String {
 }
 
 /// The lowest, the middle and the highest of many; of words, how many there are of each is too much.
-fn spread(values: &[Value]) -> Vec<String> {
+fn summarize(values: &[Value]) -> Vec<String> {
     let mut numbers: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
     if !numbers.iter().all(|value| value.is_number()) || numbers.is_empty() {
         return vec!["…".to_owned(); 3];
@@ -86,7 +86,7 @@ fn has_texts(target: &TargetResult) -> bool {
 }
 
 /// The texts of a target, each with the runs that have it.
-fn lines(target: &TargetResult) -> String {
+fn text_lines(target: &TargetResult) -> String {
     let mut texts: Vec<(String, Vec<usize>)> = Vec::new();
     for (run, value) in values(target).enumerate() {
         let text = format_value(value);
@@ -101,7 +101,7 @@ fn lines(target: &TargetResult) -> String {
             _ if count == 0 || count == 1 => String::new(),
             all if all.len() == count => "every run: ".to_owned(),
             [one] => format!("run {}: ", one + 1),
-            some => format!("runs {}: ", numbers(some)),
+            some => format!("runs {}: ", run_numbers(some)),
         };
         format!("  {of}{}", truncate(&text, WIDTH))
     };

@@ -6,9 +6,9 @@ use mcptest_trace::trace::{OfferedTool, SCHEMA_VERSION};
 use serde_json::{Value, json};
 
 use super::{Imported, Writer, stop};
-use crate::event::{CallTokens, ForeignRun, ReportedScore, sum};
+use crate::event::{CallTokens, ForeignRun, ReportedScore, sum_steps};
 use crate::json::truthy;
-use crate::time::rfc3339;
+use crate::time::format_rfc3339;
 
 /// Characters that make a token, where tokens are estimated.
 const CHARACTERS_A_TOKEN: usize = 4;
@@ -22,7 +22,7 @@ impl Writer<'_> {
         if self.has_actions {
             unknown.insert("tool_calls");
         }
-        let (conversation, estimated) = self.conversation(run, &mut unknown);
+        let (conversation, estimated) = self.build_conversation(run, &mut unknown);
         let mut trace = json!({
             "tool_calls": self.calls,
             "tool_results": self.results,
@@ -31,7 +31,7 @@ impl Writer<'_> {
         if !run.judged.is_empty() {
             trace["scores"] = json!(run.judged);
         }
-        self.talk.write(&mut trace);
+        self.talk.write_to(&mut trace);
         let mut cassette = json!({
             "schema_version": SCHEMA_VERSION,
             "model": model,
@@ -40,22 +40,22 @@ impl Writer<'_> {
         });
         let system = run.system_prompt.as_deref();
         let system = system.filter(|it| !it.is_empty() && !self.mapping.no_system_prompt);
-        let began = run.times.and_then(|(first, _)| rfc3339(first));
-        let tools = (!run.tools.is_empty()).then(|| self.tools(&run.tools));
+        let began = run.times.and_then(|(first, _)| format_rfc3339(first));
+        let tools = (!run.tools.is_empty()).then(|| self.build_tools(&run.tools));
         let optional = [
             ("recorded_at", began.map(Value::from)),
             ("system_prompt", system.map(Value::from)),
             ("temperature", run.temperature.clone().map(Value::from)),
             ("max_tokens", run.max_tokens.map(Value::from)),
             ("tools", tools.map(Value::from)),
-            ("outcome", self.outcome(run)),
+            ("outcome", self.build_outcome(run)),
         ];
         for (key, value) in optional {
             if let Some(value) = value {
                 cassette[key] = value;
             }
         }
-        cassette["imported"] = self.imported(run, model, &unknown, estimated);
+        cassette["imported"] = self.build_imported(run, model, &unknown, estimated);
         Imported {
             cassette,
             notes: self.notes.into(),
@@ -64,7 +64,11 @@ impl Writer<'_> {
     }
 
     /// The conversation, and whether its tokens are estimated.
-    fn conversation(&mut self, run: &ForeignRun, unknown: &mut BTreeSet<&str>) -> (Value, bool) {
+    fn build_conversation(
+        &mut self,
+        run: &ForeignRun,
+        unknown: &mut BTreeSet<&str>,
+    ) -> (Value, bool) {
         let mut conversation = json!({
             "message_count": self.talk.user_turns() + self.steps.len() + self.results.len(),
         });
@@ -77,27 +81,27 @@ impl Writer<'_> {
         let estimated = (known < of || of == 0) && self.mapping.estimate_tokens;
         let steps = if estimated {
             let system = run.system_prompt.as_deref().unwrap_or_default();
-            self.estimate(system.chars().count())
+            self.estimate_tokens(system.chars().count())
         } else if of > 0 && known == of {
             self.steps.clone()
         } else if of > 0 && timed == of {
             // Tokens are told of all model calls, or of none.
-            self.steps.iter().map(time_alone).collect()
+            self.steps.iter().map(without_tokens).collect()
         } else {
             Vec::new()
         };
         if !steps.is_empty() || estimated {
-            conversation["steps"] = steps.iter().copied().map(step).collect();
+            conversation["steps"] = steps.iter().copied().map(step_entry).collect();
         }
         if !estimated && known > 0 && known < of {
             self.notes
                 .add(format!("tokens for {known} of {of} model calls"));
         }
         let none = (estimated && steps.is_empty()).then(|| CallTokens::new(0, 0));
-        if let Some(taken) = sum(&steps).or(none).or(run.totals)
+        if let Some(taken) = sum_steps(&steps).or(none).or(run.totals)
             && let Some(total) = taken.total()
         {
-            let mut tokens = step(taken);
+            let mut tokens = step_entry(taken);
             tokens["total"] = total.into();
             conversation["tokens"] = tokens;
         } else {
@@ -108,7 +112,7 @@ impl Writer<'_> {
             conversation["stop_reason"] = reason.into();
         } else {
             unknown.insert("stop_reason");
-            let unanswered = self.talk.user_turns() > 0 && self.talk.answer().is_none();
+            let unanswered = self.talk.user_turns() > 0 && self.talk.last_answer().is_none();
             if unanswered && self.pairing.last_is_open() {
                 self.notes.add("ends in an unanswered call");
             }
@@ -125,7 +129,7 @@ impl Writer<'_> {
     }
 
     /// The tools that were offered, those of known servers under their servers.
-    fn tools(&self, tools: &[OfferedTool]) -> Vec<Value> {
+    fn build_tools(&self, tools: &[OfferedTool]) -> Vec<Value> {
         let under_server = |tool: &OfferedTool| {
             let line = tool.line.as_deref().unwrap_or(&tool.name);
             let (head, rest) = line.split_at(line.find('(').unwrap_or(line.len()));
@@ -133,14 +137,14 @@ impl Writer<'_> {
                 (Some(server), name) => format!("{server}::{name}{rest}"),
                 (None, _) => line.to_owned(),
             };
-            OfferedTool::in_line(&line).with_read_only(tool.read_only)
+            OfferedTool::from_line(&line).with_read_only(tool.read_only)
         };
         let mut tools: Vec<OfferedTool> = tools.iter().map(under_server).collect();
         tools.sort_by(|one, other| one.line.cmp(&other.line));
         tools.into_iter().map(Value::from).collect()
     }
 
-    fn imported(
+    fn build_imported(
         &self,
         run: &ForeignRun,
         model: &str,
@@ -164,7 +168,7 @@ impl Writer<'_> {
     }
 
     /// Tokens by length, each model call reading everything before it.
-    fn estimate(&self, system: usize) -> Vec<CallTokens> {
+    fn estimate_tokens(&self, system: usize) -> Vec<CallTokens> {
         let tokens = |characters: usize| characters.div_ceil(CHARACTERS_A_TOKEN) as u64;
         let estimated = self.written.iter().zip(&self.steps);
         estimated
@@ -177,7 +181,7 @@ impl Writer<'_> {
     }
 
     /// The verdict: the only score, or the one that is asked for.
-    fn outcome(&mut self, run: &ForeignRun) -> Option<Value> {
+    fn build_outcome(&mut self, run: &ForeignRun) -> Option<Value> {
         let named = self.mapping.score.as_ref();
         let asked = run.scores.iter();
         let asked = asked.filter(|(name, _)| named.is_none_or(|asked| asked == name));
@@ -193,7 +197,7 @@ impl Writer<'_> {
                 None
             }
             // A reward and the verdict on it, or the only one.
-            [(_, first), rest @ ..] if rest.iter().all(|(_, it)| first.completes(it)) => {
+            [(_, first), rest @ ..] if rest.iter().all(|(_, it)| first.is_same_verdict(it)) => {
                 let mut outcome = json!({});
                 for (_, score) in &asked {
                     score.write(&mut outcome, self.mapping.pass_at);
@@ -213,7 +217,7 @@ impl Writer<'_> {
 }
 
 /// What a model call took, as recordings have it. A part that is more than the whole is none.
-fn step(taken: CallTokens) -> Value {
+fn step_entry(taken: CallTokens) -> Value {
     let within = |part: Option<u64>, whole: Option<u64>| part.filter(|part| Some(*part) <= whole);
     let counts = [
         ("prompt", taken.prompt),
@@ -228,7 +232,7 @@ fn step(taken: CallTokens) -> Value {
 }
 
 /// A model call without its tokens: only its duration is left.
-fn time_alone(taken: &CallTokens) -> CallTokens {
+fn without_tokens(taken: &CallTokens) -> CallTokens {
     let mut time = CallTokens::default();
     time.duration_ms = taken.duration_ms;
     time
@@ -236,7 +240,7 @@ fn time_alone(taken: &CallTokens) -> CallTokens {
 
 impl ReportedScore {
     /// Whether two scores are one verdict: one the reward, the other whether it passed.
-    fn completes(&self, other: &Self) -> bool {
+    fn is_same_verdict(&self, other: &Self) -> bool {
         matches!(self, Self::Passed(_)) != matches!(other, Self::Passed(_))
     }
 

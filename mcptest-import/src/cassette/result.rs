@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use crate::event::Answer;
 use crate::input::{Change, Parsed, parse};
-use crate::json::flag;
+use crate::json::parse_flag;
 use crate::mapping::Mapping;
 
 /// Arguments: JSON in a text is the object that it is; nothing is the empty object. What was read otherwise
 /// than it is written is added to the changes.
-pub(crate) fn args(args: Value, changes: &mut Vec<Change>) -> Value {
+pub(crate) fn normalize_args(args: Value, changes: &mut Vec<Change>) -> Value {
     match args {
         Value::Null => json!({}),
         Value::String(text) if text.trim().is_empty() => json!({}),
@@ -34,7 +34,7 @@ pub(super) fn is_error(
     is_mcp: bool,
     mapping: &Mapping,
 ) -> Option<bool> {
-    let own = value.get("isError").and_then(flag);
+    let own = value.get("isError").and_then(parse_flag);
     let matched = || {
         let pattern = mapping.error_if.as_ref();
         pattern.is_some_and(|pattern| texts(value).iter().any(|text| pattern.is_match(text)))

@@ -1,13 +1,13 @@
 //! Why a run ended, in the words of recordings.
 
-use mcptest_trace::spans::{Ended, ended};
+use mcptest_trace::spans::{RunEnd, parse_end};
 
 use crate::event::Stop;
 
-pub(super) fn reason(stop: Option<&Stop>) -> Ended {
+pub(super) fn reason(stop: Option<&Stop>) -> RunEnd {
     match stop {
-        None => Ended::default(),
-        Some(Stop::Known(reason)) => Ended::by(reason),
-        Some(Stop::Spelt(word)) => ended(word),
+        None => RunEnd::default(),
+        Some(Stop::Known(reason)) => RunEnd::with_reason(reason),
+        Some(Stop::Spelt(word)) => parse_end(word),
     }
 }

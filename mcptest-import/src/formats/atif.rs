@@ -10,12 +10,16 @@ use serde_json::Value;
 
 use crate::content::text_of;
 use crate::digest::Digest;
-use crate::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop, sum};
+use crate::event::{
+    Call, CallTokens, Event, ForeignRun, ReportedScore, Stop, SystemPreamble, sum_steps,
+};
 use crate::format::{Format, Gathered, Joins, Runs};
 use crate::formats::openai::offered_tools;
 use crate::input::{Input, Parsed, Record, parse};
 use crate::joining::Joiner;
-use crate::json::{self, count, given, identifier, is_set, list, member, named, text, word};
+use crate::json::{
+    self, count, identifier, is_set, list, member, non_null, nonempty_string, nonempty_text, text,
+};
 use crate::mapping::Mapping;
 use crate::time;
 
@@ -33,7 +37,7 @@ impl Format for Atif {
         "`schema_version` that begins with `ATIF-v`"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
         text(value, "schema_version").is_some_and(|version| version.starts_with("ATIF-v"))
     }
 
@@ -46,13 +50,13 @@ impl Format for Atif {
             &name,
             &record.part.number().to_string(),
         ]);
-        joiner.keyed(record.part, own);
-        joiner.same(
+        joiner.add_keyed(record.part, own);
+        joiner.merge_keys(
             own,
             Digest::from_parts(&["trajectory", folder(record), &name]),
         );
-        if let Some(next) = continued(record) {
-            joiner.same(
+        if let Some(next) = continuation_name(record) {
+            joiner.merge_keys(
                 own,
                 Digest::from_parts(&["trajectory", folder(record), next]),
             );
@@ -61,25 +65,25 @@ impl Format for Atif {
     }
 
     fn read(&self, run: &Gathered<'_, '_>, _: &Mapping) -> Runs {
-        let documents = in_order(run.records);
+        let documents = sort_documents(run.records);
         let Some(first) = documents.first() else {
             return Ok(Vec::new());
         };
         let mut read = ForeignRun::default();
         let mut whole = true;
         for document in &documents {
-            trajectory(&document.value, &mut read, &mut whole);
+            read_trajectory(&document.value, &mut read, &mut whole);
         }
         if !whole {
             forget_steps(&mut read);
         }
         if documents
             .last()
-            .is_some_and(|last| continued(last).is_some())
+            .is_some_and(|last| continuation_name(last).is_some())
         {
             read.note("goes on in a document that was not given");
         }
-        result_beside(first.input, &mut read);
+        read_trial_result(first.input, &mut read);
         Ok(vec![read])
     }
 
@@ -89,8 +93,8 @@ impl Format for Atif {
 }
 
 /// The name of the document that one goes on in.
-fn continued<'r>(record: &'r Record<'_>) -> Option<&'r str> {
-    word(&record.value, "continued_trajectory_ref")?
+fn continuation_name<'r>(record: &'r Record<'_>) -> Option<&'r str> {
+    nonempty_text(&record.value, "continued_trajectory_ref")?
         .rsplit('/')
         .next()
 }
@@ -101,12 +105,12 @@ fn folder<'r>(record: &'r Record<'_>) -> &'r str {
 }
 
 /// The documents, each after the one that goes on in it.
-fn in_order<'r, 'i>(records: &'r [Record<'i>]) -> Vec<&'r Record<'i>> {
+fn sort_documents<'r, 'i>(records: &'r [Record<'i>]) -> Vec<&'r Record<'i>> {
     // Of several documents of one name the first is meant.
     let names = records.iter().enumerate().rev();
     let names = names.map(|(index, record)| (record.input.name(), index));
     let places: HashMap<String, usize> = names.collect();
-    let next = |record: &Record<'_>| places.get(continued(record)?).copied();
+    let next = |record: &Record<'_>| places.get(continuation_name(record)?).copied();
     let continued: HashSet<usize> = records.iter().filter_map(next).collect();
     let mut at = (0..records.len()).find(|index| !continued.contains(index));
     let mut known = HashSet::new();
@@ -118,45 +122,45 @@ fn in_order<'r, 'i>(records: &'r [Record<'i>]) -> Vec<&'r Record<'i>> {
     order
 }
 
-fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
+fn read_trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
     let version = text(document, "schema_version").unwrap_or_default();
     if version_number(version) > version_number(NEWEST) {
         run.note(format!("{version} is newer than {NEWEST}"));
     }
     let agent = &document["agent"];
     if run.id.is_none() {
-        run.id = named(document, "trajectory_id");
-        run.agent = named(agent, "name");
-        run.version = named(agent, "version");
-        run.asked = named(agent, "model_name");
+        run.id = nonempty_string(document, "trajectory_id");
+        run.agent = nonempty_string(agent, "name");
+        run.version = nonempty_string(agent, "version");
+        run.asked = nonempty_string(agent, "model_name");
         run.tools = offered_tools(list(agent, "tool_definitions"));
     }
     let is_first = run.events.is_empty();
-    let mut system = Leading::new(run, is_first);
+    let mut system = SystemPreamble::new(run, is_first);
     for step in list(document, "steps") {
         if is_set(step, "is_copied_context") {
             run.note("steps that were copied from before left out");
             continue;
         }
-        run.at(word(step, "timestamp").and_then(time::milliseconds));
+        run.add_time(nonempty_text(step, "timestamp").and_then(time::parse_rfc3339));
         let said = text_of(step.get("message"));
-        let source = word(step, "source").map(str::to_lowercase);
+        let source = nonempty_text(step, "source").map(str::to_lowercase);
         let source = source.as_deref().unwrap_or_default();
         let is_agent = source == "agent" || !list(step, "tool_calls").is_empty();
         match source {
-            _ if system.takes(source == "system", &said) => {}
+            _ if system.try_take(source == "system", &said) => {}
             // Whatever the one who calls is named.
-            _ if is_agent => *whole &= agent_step(step, said, run),
-            "system" => run.turn("system", said),
-            "user" => run.user(said),
-            _ => run.lose("step of an unknown source", canonical_json(step)),
+            _ if is_agent => *whole &= read_agent_step(step, said, run),
+            "system" => run.push_turn("system", said),
+            "user" => run.push_user(said),
+            _ => run.report_lost("step of an unknown source", canonical_json(step)),
         }
         let observed = list(&step["observation"], "results").len();
         if !is_agent && observed > 0 {
             run.note(LEFT_OUT);
         }
     }
-    system.give_to(run);
+    system.apply_to(run);
     let totals = &document["final_metrics"];
     let prompt = count(totals, "total_prompt_tokens");
     let completion = count(totals, "total_completion_tokens");
@@ -169,7 +173,7 @@ fn trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
     for subagent in list(document, "subagent_trajectories") {
         let mut read = ForeignRun::default();
         let mut steps = true;
-        trajectory(subagent, &mut read, &mut steps);
+        read_trajectory(subagent, &mut read, &mut steps);
         read.id = read.id.or_else(|| identifier(subagent, "session_id"));
         let agent = read.id.as_deref().unwrap_or("subagent");
         let events = read.events.iter();
@@ -186,22 +190,22 @@ fn version_number(version: &str) -> u32 {
 }
 
 /// A step of the agent. Returns whether it is one model call or none.
-fn agent_step(step: &Value, said: String, run: &mut ForeignRun) -> bool {
-    if let Some(model) = word(step, "model_name") {
-        run.answered_by(model);
+fn read_agent_step(step: &Value, said: String, run: &mut ForeignRun) -> bool {
+    if let Some(model) = nonempty_text(step, "model_name") {
+        run.add_model(model);
     }
     let calls_made = count(step, "llm_call_count").unwrap_or(1);
     if calls_made > 0 {
-        run.step(tokens(step));
+        run.push_step(tokens(step));
     }
-    if given(step, "reasoning_content").is_some() {
+    if non_null(step, "reasoning_content").is_some() {
         run.note("reasoning left out");
     }
     run.push_assistant(said);
     let calls = list(step, "tool_calls");
     for call in calls {
         let id = identifier(call, "tool_call_id");
-        run.call(Call::new(
+        run.push_call(Call::new(
             id,
             text(call, "function_name"),
             member(call, "arguments"),
@@ -219,13 +223,13 @@ fn agent_step(step: &Value, said: String, run: &mut ForeignRun) -> bool {
             }
             _ => source,
         };
-        run.answer(id, member(answer, "content"), is_error(answer));
+        run.push_answer(id, member(answer, "content"), is_error(answer));
     }
     calls_made <= 1
 }
 
 fn tokens(step: &Value) -> Option<CallTokens> {
-    let metrics = given(step, "metrics")?;
+    let metrics = non_null(step, "metrics")?;
     let mut taken = CallTokens::new(
         count(metrics, "prompt_tokens")?,
         count(metrics, "completion_tokens")?,
@@ -236,7 +240,7 @@ fn tokens(step: &Value) -> Option<CallTokens> {
 
 /// The flags that converters put beside a result; the format has none.
 fn is_error(answer: &Value) -> Option<bool> {
-    let extra = given(answer, "extra")?;
+    let extra = non_null(answer, "extra")?;
     let flags = [
         "/tool_result_is_error",
         "/is_error",
@@ -244,7 +248,7 @@ fn is_error(answer: &Value) -> Option<bool> {
     ];
     flags
         .iter()
-        .find_map(|flag| json::flag(extra.pointer(flag)?))
+        .find_map(|flag| json::parse_flag(extra.pointer(flag)?))
 }
 
 /// An aggregate of several model calls tells nothing of each.
@@ -255,20 +259,20 @@ fn forget_steps(run: &mut ForeignRun) {
         _ => None,
     });
     let steps: Vec<CallTokens> = steps.collect();
-    run.totals = run.totals.or_else(|| sum(&steps));
+    run.totals = run.totals.or_else(|| sum_steps(&steps));
 }
 
 /// The result of the trial: `result.json` beside the folder of the trajectory.
-fn result_beside(input: &Input, run: &mut ForeignRun) {
+fn read_trial_result(input: &Input, run: &mut ForeignRun) {
     let folder = input.path.parent().and_then(std::path::Path::parent);
     let Some(path) = folder.map(|folder| folder.join("result.json")) else {
         return;
     };
-    let result = match read_result(&path) {
+    let result = match load_result_file(&path) {
         Ok(Some(result)) => result,
         Ok(None) => return,
         Err(why) => {
-            run.lose(
+            run.report_lost(
                 "outcome that cannot be read",
                 format!("`result.json` of the trial: {why}"),
             );
@@ -279,13 +283,13 @@ fn result_beside(input: &Input, run: &mut ForeignRun) {
         run.note(change.describe());
     }
     let result = result.value;
-    run.task = named(&result, "task_name");
+    run.task = nonempty_string(&result, "task_name");
     let mut rewards: Vec<(String, ReportedScore)> = Vec::new();
     let told = result["verifier_result"]["rewards"].as_object();
     for (name, reward) in told.into_iter().flatten() {
         match ReportedScore::from_value(reward) {
             Some(score) => rewards.push((name.clone(), score)),
-            None => run.lose(
+            None => run.report_lost(
                 "outcome that cannot be read",
                 format!(
                     "the reward `{name}` in `result.json` of the trial is no number and no verdict"
@@ -299,7 +303,7 @@ fn result_beside(input: &Input, run: &mut ForeignRun) {
         rewards = vec![reward];
     }
     run.scores = rewards;
-    run.stop = match word(&result["exception_info"], "exception_type") {
+    run.stop = match nonempty_text(&result["exception_info"], "exception_type") {
         Some("AgentTimeoutError") => Some(Stop::Known("time_budget")),
         Some(_) => Some(Stop::Known("error")),
         None => run.stop.take(),
@@ -311,7 +315,7 @@ fn result_beside(input: &Input, run: &mut ForeignRun) {
 /// # Errors
 ///
 /// Why it cannot be read.
-fn read_result(path: &std::path::Path) -> Result<Option<Parsed>, String> {
+fn load_result_file(path: &std::path::Path) -> Result<Option<Parsed>, String> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -21,9 +21,9 @@ use crate::event::{Event, ForeignRun, Lost, Stop};
 use crate::format::{Format, Gathered, Joins, Runs, has_block};
 use crate::input::{Input, Record, parse};
 use crate::joining::Joiner;
-use crate::json::{count, is_set, list, named, role, text, word};
+use crate::json::{count, is_set, list, nonempty_string, nonempty_text, role, text};
 use crate::mapping::Mapping;
-use crate::subagent_calls::{Invoked, take_calls};
+use crate::subagent_calls::{Invoked, merge_subagent_calls};
 use crate::time;
 
 /// Records that are known to be bookkeeping.
@@ -51,16 +51,16 @@ impl Format for ClaudeCode {
         "lines with `sessionId`, `uuid`, `type` and `message`, or with `session_id` as `claude -p` prints them"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
         let texts = ["sessionId", "uuid", "type"];
         let is_kept = texts.iter().all(|key| text(value, key).is_some());
         let message = value.get("message");
-        is_kept && message.is_some_and(is_of_claude) || printed::fits(value)
+        is_kept && message.is_some_and(is_of_claude) || printed::recognizes(value)
     }
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
-        if let Some(session) = session_of(&record.value) {
-            joiner.keyed(record.part, Digest::from_parts(&["session", session]));
+        if let Some(session) = session_id(&record.value) {
+            joiner.add_keyed(record.part, Digest::from_parts(&["session", session]));
         }
         Ok(())
     }
@@ -83,8 +83,8 @@ impl Format for ClaudeCode {
         let mut read = session.run;
         let mut values = run.records.iter().map(|record| &record.value);
         read.agent = Some("claude-code".to_owned());
-        read.version = values.clone().find_map(|it| named(it, "version"));
-        read.id = values.find_map(session_of).map(str::to_owned);
+        read.version = values.clone().find_map(|it| nonempty_string(it, "version"));
+        read.id = values.find_map(session_id).map(str::to_owned);
         printed::read(run.records, &mut read);
         read.unknown.insert("system_prompt");
         if chains.rewound {
@@ -110,15 +110,15 @@ impl Format for ClaudeCode {
             name: agent,
             events: &session.stamped,
         });
-        take_calls(&mut events, of_agents);
+        merge_subagent_calls(&mut events, of_agents);
         for (agent, session) in sessions {
-            let mut subagent = session.run.with(session.stamped);
+            let mut subagent = session.run.with_events(session.stamped);
             let kind = subagent_kind(&agent, run.records, &mut subagent);
             subagent.id = Some(agent);
             subagent.agent = Some(kind.unwrap_or_else(|| "subagent".to_owned()));
             read.subagents.push(subagent);
         }
-        Ok(vec![read.with(events)])
+        Ok(vec![read.with_events(events)])
     }
 }
 
@@ -148,7 +148,9 @@ fn subagent_kind(agent: &str, records: &[Record<'_>], run: &mut ForeignRun) -> O
     let about = of_agent.input.path.with_extension("meta.json");
     let bytes = std::fs::read(about).ok()?;
     let about = parse(&bytes).map(|about| about.value);
-    let kind = about.ok().and_then(|about| named(&about, "agentType"));
+    let kind = about
+        .ok()
+        .and_then(|about| nonempty_string(&about, "agentType"));
     if kind.is_none() {
         run.note(format!(
             "`agent-{agent}.meta.json` does not say the kind of the sub-agent"
@@ -158,8 +160,8 @@ fn subagent_kind(agent: &str, records: &[Record<'_>], run: &mut ForeignRun) -> O
 }
 
 /// The session that a line is of.
-fn session_of(line: &Value) -> Option<&str> {
-    word(line, "sessionId").or_else(|| word(line, "session_id"))
+fn session_id(line: &Value) -> Option<&str> {
+    nonempty_text(line, "sessionId").or_else(|| nonempty_text(line, "session_id"))
 }
 
 fn unknown_types(records: &[Record<'_>]) -> BTreeSet<String> {
@@ -181,23 +183,23 @@ impl AgentSession {
         // The blocks of a model call are gathered where its first line stands.
         let mut calls: HashMap<&str, ModelCall<'_>> = HashMap::new();
         for line in lines {
-            if let Some(id) = line.model_call() {
+            if let Some(id) = line.model_call_id() {
                 calls.entry(id).or_default().add(line);
             }
         }
         let mut now = i64::MIN;
         for line in lines {
-            self.run.at(line.at());
-            now = line.order().unwrap_or(now).max(now);
+            self.run.add_time(line.timestamp());
+            now = line.sort_key().unwrap_or(now).max(now);
             let before = self.run.events.len();
             match line.kind {
-                "user" => self.user(line),
+                "user" => self.push_user(line),
                 "assistant" => {
-                    if let Some(id) = line.model_call() {
+                    if let Some(id) = line.model_call_id() {
                         if let Some(call) = calls.remove(id) {
-                            self.model_call(line, &call);
+                            self.push_model_call(line, &call);
                         }
-                        self.stopped(line);
+                        self.push_stop(line);
                     } else {
                         self.run
                             .push_assistant(text_of(line.value["message"].get("content")));
@@ -212,30 +214,30 @@ impl AgentSession {
         }
     }
 
-    fn model_call(&mut self, line: &SessionLine<'_>, call: &ModelCall<'_>) {
-        if let Some(model) = word(&line.value["message"], "model") {
-            self.run.answered_by(model);
+    fn push_model_call(&mut self, line: &SessionLine<'_>, call: &ModelCall<'_>) {
+        if let Some(model) = nonempty_text(&line.value["message"], "model") {
+            self.run.add_model(model);
         }
-        self.run.step(call.tokens);
+        self.run.push_step(call.tokens);
         for block in &call.blocks {
             blocks::read_block(block, &mut self.run);
         }
-        self.run.at(call.at);
+        self.run.add_time(call.at);
     }
 
-    fn stopped(&mut self, line: &SessionLine<'_>) {
-        let reason = named(&line.value["message"], "stop_reason");
+    fn push_stop(&mut self, line: &SessionLine<'_>) {
+        let reason = nonempty_string(&line.value["message"], "stop_reason");
         self.run.stop = reason.map(Stop::Spelt).or(self.run.stop.take());
     }
 
-    fn user(&mut self, line: &SessionLine<'_>) {
+    fn push_user(&mut self, line: &SessionLine<'_>) {
         let content = line.value["message"].get("content");
         let said = text_of(content);
         let is_result = has_block(&line.value["message"], &["tool_result"]);
         if said.starts_with("[Request interrupted by user") {
             self.run.stop = Some(Stop::Known("interrupted"));
             if !is_result {
-                self.run.turn("user", said);
+                self.run.push_turn("user", said);
                 return;
             }
         }
@@ -255,13 +257,13 @@ impl AgentSession {
             });
             // What the program knows of the call stands beside the message, which holds one result then.
             if let (Some(answer), None) = (answers.next(), answers.next()) {
-                answer.duration_ms = took(&line.value["toolUseResult"]);
+                answer.duration_ms = duration_ms(&line.value["toolUseResult"]);
             }
             return;
         }
         if let Some(command) = command_prompt(&said) {
             self.run.stop = None;
-            self.run.user(command);
+            self.run.push_user(command);
             return;
         }
         let notes = ["isMeta", "isCompactSummary", "isSynthetic"];
@@ -275,10 +277,10 @@ impl AgentSession {
 }
 
 /// How long a tool took, in milliseconds, where the program says it.
-fn took(result: &Value) -> Option<u64> {
+fn duration_ms(result: &Value) -> Option<u64> {
     let keys = ["durationMs", "totalDurationMs"];
     let known = keys.iter().find_map(|key| count(result, key));
-    known.or_else(|| time::span(result.get("durationSeconds")?))
+    known.or_else(|| time::parse_duration(result.get("durationSeconds")?))
 }
 
 /// What a user asks for by a command that has a prompt of its own: `/review order 7`. What is noted of the

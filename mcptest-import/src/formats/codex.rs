@@ -18,7 +18,7 @@ use crate::event::{ForeignRun, Lost};
 use crate::format::{Format, Gathered, Joins, Runs};
 use crate::input::{Input, Record};
 use crate::joining::Joiner;
-use crate::json::{given, text, word};
+use crate::json::{non_null, nonempty_text, text};
 use crate::mapping::Mapping;
 use crate::time;
 
@@ -30,26 +30,26 @@ impl Format for Codex {
         "lines `{timestamp, type, payload}` with a `session_meta` among them"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
-        given(value, "payload").is_some() && text(value, "type") == Some("session_meta")
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
+        non_null(value, "payload").is_some() && text(value, "type") == Some("session_meta")
     }
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
-        if given(&record.value, "payload").is_none() {
+        if non_null(&record.value, "payload").is_none() {
             return Err(Lost::new(
                 "is no line of a rollout",
                 "it has no `payload`; the command does not read files of releases without `payload`",
             ));
         }
         let of_file = file_key(record);
-        joiner.keyed(record.part, of_file);
+        joiner.add_keyed(record.part, of_file);
         // A sub-agent belongs to the run that called it, and a fork is cut where its parent ends: they
         // are read together.
         if text(&record.value, "type") == Some("session_meta") {
             let meta = &record.value["payload"];
-            let own = ["id", "forked_from_id"].map(|key| word(meta, key));
-            for id in own.into_iter().chain([caller(meta)]).flatten() {
-                joiner.same(of_file, Digest::from_parts(&["rollout", id]));
+            let own = ["id", "forked_from_id"].map(|key| nonempty_text(meta, key));
+            for id in own.into_iter().chain([parent_thread(meta)]).flatten() {
+                joiner.merge_keys(of_file, Digest::from_parts(&["rollout", id]));
             }
         }
         Ok(())
@@ -62,7 +62,7 @@ impl Format for Codex {
             of_file.push(&record.value);
         }
         for own in files.values_mut() {
-            if time::fall(own.iter().map(|line| word(line, "timestamp"))) {
+            if time::are_descending(own.iter().map(|line| nonempty_text(line, "timestamp"))) {
                 own.reverse();
             }
         }
@@ -81,7 +81,7 @@ impl Format for Codex {
             let mut rollout = Rollout::default();
             if meta.forked_from.is_some() {
                 match parent(meta.forked_from) {
-                    Some(parent) => own = &own[shared(lines[parent], own)..],
+                    Some(parent) => own = &own[shared_prefix_len(lines[parent], own)..],
                     None => rollout
                         .run
                         .note("begins with a copy of the run it was forked from"),
@@ -96,7 +96,7 @@ impl Format for Codex {
         for (parent, meta, rollout) in subagents {
             let run = runs.binary_search_by_key(&parent, |(index, _)| *index);
             if let Some((_, run)) = run.ok().and_then(|run| runs.get_mut(run)) {
-                rollout.give_to(run, meta.id.unwrap_or("subagent"));
+                rollout.merge_into(run, meta.id.unwrap_or("subagent"));
             }
         }
         if let Some((_, run)) = runs.first_mut() {
@@ -118,7 +118,7 @@ fn without_copies<'f, 'v>(files: &'f BTreeMap<u32, Vec<&'v Value>>) -> Vec<&'f V
         let mut state = Digest::from_parts(&["lines"]);
         for line in lines {
             beginnings.insert(state);
-            state = state.then(&canonical_json(line));
+            state = state.chain(&canonical_json(line));
         }
         whole.push(state);
     }
@@ -147,23 +147,23 @@ impl<'v> Meta<'v> {
             return Self::default();
         };
         Self {
-            id: word(meta, "id"),
-            version: word(meta, "cli_version"),
-            forked_from: word(meta, "forked_from_id"),
-            parent: caller(meta),
+            id: nonempty_text(meta, "id"),
+            version: nonempty_text(meta, "cli_version"),
+            forked_from: nonempty_text(meta, "forked_from_id"),
+            parent: parent_thread(meta),
         }
     }
 }
 
 /// The thread that called a sub-agent.
-fn caller(meta: &Value) -> Option<&str> {
+fn parent_thread(meta: &Value) -> Option<&str> {
     let spawned = meta.pointer("/source/subagent/thread_spawn");
-    let told = spawned.and_then(|spawned| word(spawned, "parent_thread_id"));
-    told.or_else(|| word(meta, "parent_thread_id"))
+    let told = spawned.and_then(|spawned| nonempty_text(spawned, "parent_thread_id"));
+    told.or_else(|| nonempty_text(meta, "parent_thread_id"))
 }
 
 /// How many lines at the beginning of a fork are its parent's, with new times.
-fn shared(parent: &[&Value], fork: &[&Value]) -> usize {
+fn shared_prefix_len(parent: &[&Value], fork: &[&Value]) -> usize {
     let is_meta = |line: &&Value| text(line, "type") == Some("session_meta");
     let essence = |line: &Value| canonical_json(&line["payload"]);
     let mut of_parent = parent.iter().filter(|line| !is_meta(line));

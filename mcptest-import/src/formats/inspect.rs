@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::event::Lost;
 use crate::format::{Format, Gathered, Runs};
 use crate::input::{Form, Input};
-use crate::json::given;
+use crate::json::non_null;
 use crate::mapping::Mapping;
 
 /// The format `inspect`.
@@ -22,7 +22,7 @@ impl Format for Inspect {
         "an `.eval` archive, or an object with `status`, `eval.task` and `eval.model`"
     }
 
-    fn fits(&self, input: &Input, value: &Value) -> bool {
+    fn recognizes(&self, input: &Input, value: &Value) -> bool {
         let is_log = |value: &Value| {
             let eval = &value["eval"];
             eval.get("task").is_some() && eval.get("model").is_some()
@@ -44,7 +44,7 @@ impl Format for Inspect {
         }
     }
 
-    fn looks_into_records(&self) -> bool {
+    fn joins_records(&self) -> bool {
         false
     }
 
@@ -53,7 +53,7 @@ impl Format for Inspect {
             return Err(Lost::no_run("a run is one sample"));
         };
         // A log on one line holds its samples itself.
-        if let Some(Value::Array(samples)) = given(&record.value, "samples") {
+        if let Some(Value::Array(samples)) = non_null(&record.value, "samples") {
             let runs = samples
                 .iter()
                 .map(|sample| sample::read(sample.clone(), Some(&record.value), None));

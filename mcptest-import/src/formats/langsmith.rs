@@ -15,7 +15,7 @@ use crate::event::{ForeignRun, Lost};
 use crate::format::{self, Format, Gathered, Joins, Runs};
 use crate::input::{Input, Record};
 use crate::joining::Joiner;
-use crate::json::{given, identifier, named, text};
+use crate::json::{identifier, non_null, nonempty_string, text};
 use crate::mapping::Mapping;
 use crate::verdict;
 
@@ -27,7 +27,7 @@ impl Format for Langsmith {
         "objects with `run_type` and `trace_id`, or messages with `type` (`human`, `ai`, `tool`) instead of `role`"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
         let is_run = text(value, "run_type").is_some() && value.get("trace_id").is_some();
         let messages = format::messages(value).unwrap_or_default();
         is_run
@@ -37,13 +37,13 @@ impl Format for Langsmith {
 
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, mapping: &Mapping) -> Joins {
         let Some(trace) = identifier(&record.value, "trace_id") else {
-            joiner.alone(record.part);
+            joiner.add_single(record.part);
             return Ok(());
         };
         let key = Digest::from_parts(&["trace", &trace]);
-        joiner.keyed(record.part, key);
-        if let (Some(thread), false) = (traces::thread(&record.value), mapping.trace_is_run()) {
-            joiner.same(key, Digest::from_parts(&["thread", thread]));
+        joiner.add_keyed(record.part, key);
+        if let (Some(thread), false) = (traces::thread_id(&record.value), mapping.trace_is_run()) {
+            joiner.merge_keys(key, Digest::from_parts(&["thread", thread]));
         }
         Ok(())
     }
@@ -56,17 +56,17 @@ impl Format for Langsmith {
         let [record] = values.as_slice() else {
             return Err(Lost::no_run("runs and lists of messages are mixed"));
         };
-        if given(record, "results").is_some() && given(record, "steps").is_some() {
+        if non_null(record, "results").is_some() && non_null(record, "steps").is_some() {
             return Err(Lost::no_run(
                 "a trajectory of a graph names nodes and holds no calls",
             ));
         }
         let mut read = ForeignRun {
             id: identifier(record, "id"),
-            asked: named(record, "model"),
+            asked: nonempty_string(record, "model"),
             ..ForeignRun::default()
         };
-        let Some(list) = format::talk(record, &mut read) else {
+        let Some(list) = format::full_conversation(record, &mut read) else {
             return Err(Lost::no_run("it has no list of messages"));
         };
         messages::read(&list, &mut read);

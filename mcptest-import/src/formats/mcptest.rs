@@ -19,14 +19,14 @@ impl Format for Mcptest {
         "recordings, with `schema_version: v1` and `trace.tool_calls`"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
         text(value, "schema_version") == Some(SCHEMA_VERSION)
             && value
                 .get("trace")
                 .is_some_and(|trace| trace.get("tool_calls").is_some())
     }
 
-    fn looks_into_records(&self) -> bool {
+    fn joins_records(&self) -> bool {
         false
     }
 
@@ -37,7 +37,7 @@ impl Format for Mcptest {
         };
         let origin = Origin::file(record.input.shown.as_str());
         // The reader sees what is not lost in a value: keys that stand twice, numbers beyond 64 bits.
-        let bytes = record.input.bytes(record.part);
+        let bytes = record.input.read_bytes(record.part);
         let bytes = bytes.map_err(|error| refuse(error.to_string()))?;
         parse_run(&bytes, &origin).map_err(|error| {
             let problems: Vec<String> = error.problems.iter().map(ToString::to_string).collect();

@@ -12,15 +12,15 @@ use crate::event::{CallTokens, ForeignRun, Lost, Stop};
 use crate::format::{self, Format, Gathered, Joins, Runs};
 use crate::input::{Input, Record};
 use crate::joining::Joiner;
-use crate::json::{count, given, identifier, list, named, text};
+use crate::json::{count, identifier, list, non_null, nonempty_string, text};
 use crate::mapping::Mapping;
 use crate::verdict;
 
 pub(crate) use chat::{
-    ChatOptions, OfUser, answer as tool_answer, calls as calls_of, error_flag, is_of_user,
-    lose_message, read as read_messages, tools as offered_tools,
+    ChatOptions, UserToolCalls, error_flag, is_of_user, parse_answer as tool_answer,
+    parse_tools as offered_tools, read as read_messages, read_calls as calls_of, report_message,
 };
-pub(crate) use responses::function_call;
+pub(crate) use responses::parse_function_call;
 
 /// The format `openai`.
 pub(crate) struct OpenAi;
@@ -30,9 +30,9 @@ impl Format for OpenAi {
         "messages with `role`, alone or under `messages`, or `{request, response}`"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
         let is_response = |value: &Value| {
-            given(value, "choices").is_some()
+            non_null(value, "choices").is_some()
                 || text(value, "object").is_some_and(|it| {
                     it == "response" || it == "chat.completion.chunk" || it == "chat.completion"
                 })
@@ -52,7 +52,7 @@ impl Format for OpenAi {
         if let Some(line) = log::LoggedCall::from_record(&record.value) {
             return line.join(record.part, joiner);
         }
-        joiner.alone(record.part);
+        joiner.add_single(record.part);
         Ok(())
     }
 
@@ -68,10 +68,10 @@ impl Format for OpenAi {
             .collect();
         let mut run = match (lines, values.as_slice()) {
             (Some(lines), _) => log::read(&lines)?,
-            (None, [record]) => kept(record)?,
+            (None, [record]) => read_conversation(record)?,
             _ => return Err(Lost::no_run("logged calls and lists of messages are mixed")),
         };
-        gathered.name_branch(&mut run);
+        gathered.set_branch_id(&mut run);
         if let Some(last) = values.last() {
             verdict::read(last, mapping, &mut run);
         }
@@ -80,22 +80,26 @@ impl Format for OpenAi {
 }
 
 /// A list of messages, alone or in a record with what its team knows of it.
-fn kept(record: &Value) -> Result<ForeignRun, Lost> {
+fn read_conversation(record: &Value) -> Result<ForeignRun, Lost> {
     let mut run = ForeignRun::default();
-    let Some(messages) = format::talk(record, &mut run) else {
-        let is_answer = given(record, "choices").is_some() || text(record, "object").is_some();
+    let Some(messages) = format::full_conversation(record, &mut run) else {
+        let is_answer = non_null(record, "choices").is_some() || text(record, "object").is_some();
         return Err(if is_answer {
-            format::lacks_request()
+            format::missing_request()
         } else {
             Lost::no_run("it has no list of `messages`")
         });
     };
     let holders = ["request", "body", "inputs"];
-    let around = || holders.iter().find_map(|key| named(&record[*key], "model"));
-    run.asked = named(record, "model").or_else(around);
-    run.system_prompt = named(record, "system");
+    let around = || {
+        holders
+            .iter()
+            .find_map(|key| nonempty_string(&record[*key], "model"))
+    };
+    run.asked = nonempty_string(record, "model").or_else(around);
+    run.system_prompt = nonempty_string(record, "system");
     read_record(record, &mut run);
-    run.tools = chat::tools(list(record, "tools"));
+    run.tools = chat::parse_tools(list(record, "tools"));
     let is_item = |message: &Value| message.get("role").is_none();
     if messages.iter().any(is_item) && !messages.iter().any(chat::is_of_chat) {
         responses::read_items(&messages, &mut run);
@@ -109,10 +113,10 @@ fn kept(record: &Value) -> Result<ForeignRun, Lost> {
 pub(crate) fn read_record(record: &Value, run: &mut ForeignRun) {
     run.id = identifier(record, "id");
     run.task = identifier(record, "task").or_else(|| identifier(record, "task_id"));
-    run.order = given(record, "trial").and_then(Value::as_i64);
+    run.order = non_null(record, "trial").and_then(Value::as_i64);
     run.totals = tokens(record.get("usage"));
     let reasons = ["finish_reason", "stop_reason"];
-    let reason = reasons.iter().find_map(|key| named(record, key));
+    let reason = reasons.iter().find_map(|key| nonempty_string(record, key));
     run.stop = reason.map(Stop::Spelt);
 }
 

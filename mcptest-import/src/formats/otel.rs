@@ -20,7 +20,7 @@ mod wrapped;
 
 use serde_json::Value;
 
-use self::conversations::Talks;
+use self::conversations::OtelConversations;
 use self::span::{Log, OtelSpan};
 use self::tree::Tree;
 use crate::digest::Digest;
@@ -28,10 +28,10 @@ use crate::event::{Event, ForeignRun, Lost, Stop};
 use crate::format::{Format, Gathered, Joins, Parts, Runs};
 use crate::input::{Form, Input, Record};
 use crate::joining::Joiner;
-use crate::json::given;
+use crate::json::non_null;
 use crate::mapping::Mapping;
-use mcptest_trace::spans::{self, Emitter, Known, Meaning};
-use mcptest_trace::text::counted;
+use mcptest_trace::spans::{self, Emitter, EmitterInfo, Meaning};
+use mcptest_trace::text::pluralize;
 
 /// The format `otel`.
 pub(crate) struct Otel;
@@ -41,7 +41,7 @@ impl Format for Otel {
         "`resourceSpans`, `resourceLogs`, `batches` of `{resource, scopeSpans}`, or spans as an SDK's console exporter prints them, or as Phoenix exports them"
     }
 
-    fn fits(&self, input: &Input, value: &Value) -> bool {
+    fn recognizes(&self, input: &Input, value: &Value) -> bool {
         let lists = ["resourceSpans", "resourceLogs"];
         let walked = match input.form {
             Form::Document { under: Some(key) } => lists.contains(&key) || key == "batches",
@@ -49,10 +49,10 @@ impl Format for Otel {
         };
         let spans = |value: &Value| {
             let keys = ["scopeSpans", "scopeLogs", "instrumentationLibrarySpans"];
-            keys.iter().any(|key| given(value, key).is_some())
+            keys.iter().any(|key| non_null(value, key).is_some())
         };
         walked && spans(value)
-            || console::export(value).is_some()
+            || console::to_otlp(value).is_some()
             || lists
                 .iter()
                 .any(|key| value.get(key).is_some_and(Value::is_array))
@@ -65,19 +65,19 @@ impl Format for Otel {
         let (spans, logs) = span::parse_export(&record.value);
         for span in &spans {
             let key = trace_key(&span.trace);
-            joiner.keyed(record.part, key);
-            if let (Some(conversation), false) = (span.conversation(), mapping.trace_is_run()) {
-                joiner.same(key, Digest::from_parts(&["conversation", conversation]));
+            joiner.add_keyed(record.part, key);
+            if let (Some(conversation), false) = (span.conversation_id(), mapping.trace_is_run()) {
+                joiner.merge_keys(key, Digest::from_parts(&["conversation", conversation]));
             }
         }
         for log in &logs {
-            joiner.keyed(record.part, trace_key(&log.trace));
+            joiner.add_keyed(record.part, trace_key(&log.trace));
         }
         Ok(())
     }
 
-    fn apart(&self, value: Value) -> Result<Parts, Value> {
-        let traces = split::traces(value)?.into_iter();
+    fn split_by_run(&self, value: Value) -> Result<Parts, Value> {
+        let traces = split::by_trace(value)?.into_iter();
         let traces = traces.map(|(trace, parts)| (trace_key(&trace), parts));
         Ok(traces.collect())
     }
@@ -90,7 +90,7 @@ impl Format for Otel {
             spans.extend(more_spans.into_iter().filter(|span| of_run(&span.trace)));
             logs.extend(more_logs.into_iter().filter(|log| of_run(&log.trace)));
         }
-        adk_rust::conventional(&mut spans);
+        adk_rust::add_conventions(&mut spans);
         read(spans, &logs, mapping)
     }
 }
@@ -106,25 +106,28 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
         // Spans of a web server or a database.
         return Ok(Vec::new());
     }
-    let mut talks = Talks::new(&tree, logs);
-    let seen = tree.seen_twice().into_iter().zip(tree.same_calls());
+    let mut talks = OtelConversations::new(&tree, logs);
+    let seen = tree
+        .duplicate_model_calls()
+        .into_iter()
+        .zip(tree.same_calls());
     for (place, (span, (is_twice, same))) in tree.spans.iter().zip(seen).enumerate() {
         if is_twice {
             continue;
         }
-        talks.take(place, span, same);
+        talks.add_span(place, span, same);
         if mapping.score.is_some() {
-            talks.scores(span);
+            talks.add_outcomes(span);
         }
     }
     // What was evaluated may stand beside a span that is not there.
     let events = tree.spans.iter().flat_map(|span| &span.events);
-    talks.main.judged(events.chain(logs));
+    talks.main.add_scores(events.chain(logs));
     if talks.main.lacks_content() {
         return Err(lacks_content(&tree));
     }
     let (main, mut run) = talks.into_run();
-    about(&tree, main, &mut run);
+    read_resource(&tree, main, &mut run);
     if mapping.trace_is_run() {
         run.id = tree.spans.first().map(|span| span.trace.clone());
     }
@@ -132,9 +135,9 @@ fn read(spans: Vec<OtelSpan>, logs: &[Log], mapping: &Mapping) -> Runs {
 }
 
 /// What the spans say of the run as a whole.
-fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
+fn read_resource(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     let spans = &tree.spans;
-    let conversation = spans.iter().find_map(OtelSpan::conversation);
+    let conversation = spans.iter().find_map(OtelSpan::conversation_id);
     let trace = spans.first().map(|span| span.trace.as_str());
     run.id = conversation.or(trace).map(str::to_owned);
     let named = Meaning::RunName.names().find_map(|key| {
@@ -144,20 +147,20 @@ fn about(tree: &Tree, main: Option<&str>, run: &mut ForeignRun) {
     let service = spans.iter().find_map(|span| span.service.as_deref());
     run.agent = main.or(named).or(service).map(str::to_owned);
     for span in spans {
-        run.at(Some(span::milliseconds(span.start)));
-        run.at(Some(span::milliseconds(span.end.max(span.start))));
+        run.add_time(Some(span::to_milliseconds(span.start)));
+        run.add_time(Some(span::to_milliseconds(span.end.max(span.start))));
     }
     // Of several turns, the last one.
     let mut agents = spans.iter().rev();
-    let agent = agents.find(|span| span.is_agent() && span.agent() == main);
+    let agent = agents.find(|span| span.is_agent() && span.invoked_agent() == main);
     let is_closed =
-        |agent: &OtelSpan| !agent.failed() && agent.attribute(Meaning::Closing).is_some();
+        |agent: &OtelSpan| !agent.has_failed() && agent.attribute(Meaning::Closing).is_some();
     if run.stop.is_none() && agent.is_some_and(is_closed) {
         run.stop = Some(Stop::Known("completed"));
     }
     let dropped = spans.iter().filter(|span| span.dropped > 0).count();
     if dropped > 0 {
-        let dropped = counted(dropped, "span");
+        let dropped = pluralize(dropped, "span");
         run.note(format!("{dropped} lost attributes because of their limit"));
     }
     let is_call = |event: &Event| matches!(event, Event::Call(_));
@@ -171,7 +174,7 @@ fn lacks_content(tree: &Tree) -> Lost {
     let is_own = |span: &OtelSpan| spans::find_emitter(span.marked()).emitter == Emitter::AdkRust;
     let unread = unread.find(|key| (tree.spans.iter()).any(|span| span.has(key) && !is_own(span)));
     let calls = tree.spans.iter().filter(|span| span.is_model_call());
-    let mut wrote: Vec<&Known> = Vec::new();
+    let mut wrote: Vec<&EmitterInfo> = Vec::new();
     for emitter in calls.map(|call| spans::find_emitter(call.marked())) {
         if !wrote.iter().any(|known| known.name == emitter.name) {
             wrote.push(emitter);

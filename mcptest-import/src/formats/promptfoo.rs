@@ -11,9 +11,11 @@ use crate::event::{CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop};
 use crate::format::{Format, Gathered, Runs};
 use crate::formats::openai::{ChatOptions, read_messages};
 use crate::input::Input;
-use crate::json::{count, given, identifier, list, named, text, unfolded, word};
+use crate::json::{
+    count, identifier, list, non_null, nonempty_string, nonempty_text, text, unwrap_json_text,
+};
 use crate::mapping::Mapping;
-use crate::scores::Told;
+use crate::scores::SourceScore;
 use mcptest_trace::trace::canonical_json;
 
 /// The format `promptfoo`.
@@ -27,7 +29,7 @@ impl Format for Promptfoo {
         "`results.results` of `{prompt, response, gradingResult}`, or lines of these with `promptIdx` and `testIdx`"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
         results(value).first().is_some_and(is_result)
     }
 
@@ -48,7 +50,7 @@ fn results(value: &Value) -> &[Value] {
 }
 
 fn is_result(value: &Value) -> bool {
-    let has = |key| given(value, key).is_some();
+    let has = |key| non_null(value, key).is_some();
     has("promptIdx") && has("testIdx") && has("provider")
 }
 
@@ -59,36 +61,36 @@ fn read(result: &Value) -> Result<ForeignRun, Lost> {
     };
     let mut run = ForeignRun {
         id: identifier(result, "id"),
-        asked: named(&result["provider"], "id"),
+        asked: nonempty_string(&result["provider"], "id"),
         ..ForeignRun::default()
     };
     let response = &result["response"];
-    let mut messages = match unfolded(&Value::from(prompt)) {
+    let mut messages = match unwrap_json_text(&Value::from(prompt)) {
         Value::Array(messages) if messages.iter().all(|it| it.get("role").is_some()) => messages,
         _ => vec![json!({ "role": "user", "content": prompt })],
     };
-    messages.extend(given(response, "output").map(answer));
+    messages.extend(non_null(response, "output").map(answer_message));
     read_messages(&messages, &mut run, &ChatOptions::default());
     let last = run.events.iter_mut().rev().find_map(|event| match event {
         Event::Step(taken) => Some(taken),
         _ => None,
     });
     if let Some(last) = last {
-        *last = taken(result);
+        *last = call_usage(result);
     }
-    let failed = given(result, "error").is_some() && count(result, "failureReason") != Some(1);
+    let failed = non_null(result, "error").is_some() && count(result, "failureReason") != Some(1);
     if failed {
         run.stop = Some(Stop::Known("error"));
     } else if let Some(passed) = result["success"].as_bool() {
         let passed = ReportedScore::Passed(passed);
         run.scores.push(("success".to_owned(), passed));
     }
-    judged(result, &mut run);
+    read_assertions(result, &mut run);
     Ok(run)
 }
 
 /// What was answered, as a message: text, or calls as `OpenAI` has them.
-fn answer(output: &Value) -> Value {
+fn answer_message(output: &Value) -> Value {
     let is_call = |call: &Value| call["function"]["name"].is_string();
     match output {
         Value::Array(calls) if !calls.is_empty() && calls.iter().all(is_call) => {
@@ -100,9 +102,9 @@ fn answer(output: &Value) -> Value {
 }
 
 /// What the model call took. An answer out of promptfoo's own cache took nothing, and says nothing of the model.
-fn taken(result: &Value) -> CallTokens {
+fn call_usage(result: &Value) -> CallTokens {
     let response = &result["response"];
-    let usage = given(response, "tokenUsage").or_else(|| given(result, "tokenUsage"));
+    let usage = non_null(response, "tokenUsage").or_else(|| non_null(result, "tokenUsage"));
     let is_cached = response["cached"] == true;
     let tokens = usage.filter(|_| !is_cached).and_then(|usage| {
         let mut taken = CallTokens::new(count(usage, "prompt")?, count(usage, "completion")?);
@@ -117,44 +119,44 @@ fn taken(result: &Value) -> CallTokens {
 }
 
 /// What each assertion made of it, then what they came to together.
-fn judged(result: &Value, run: &mut ForeignRun) {
+fn read_assertions(result: &Value, run: &mut ForeignRun) {
     let whole = &result["gradingResult"];
     for part in list(whole, "componentResults") {
         let assertion = &part["assertion"];
-        let kind = word(assertion, "type").unwrap_or(JUDGE);
-        let name = word(assertion, "metric").unwrap_or(kind);
-        run.judge(name, parse_grading(part).score(name, kind));
+        let kind = nonempty_text(assertion, "type").unwrap_or(JUDGE);
+        let name = nonempty_text(assertion, "metric").unwrap_or(kind);
+        run.push_score(name, parse_grading(part).into_score(name, kind));
     }
     let judged = run.judged.iter().map(|score| score.name.clone());
     let judged: HashSet<String> = judged.collect();
-    let own = given(result, "namedScores").or_else(|| given(whole, "namedScores"));
+    let own = non_null(result, "namedScores").or_else(|| non_null(whole, "namedScores"));
     for (name, value) in own.and_then(Value::as_object).into_iter().flatten() {
         // That of a single assertion has its reason above.
         if judged.contains(name) {
             continue;
         }
-        let named = Told {
+        let named = SourceScore {
             value: Some(value),
-            ..Told::default()
+            ..SourceScore::default()
         };
-        run.judge(name, named.score(name, JUDGE));
+        run.push_score(name, named.into_score(name, JUDGE));
     }
-    if given(whole, "score")
-        .or_else(|| given(whole, "pass"))
+    if non_null(whole, "score")
+        .or_else(|| non_null(whole, "pass"))
         .is_some()
     {
-        run.judge(OVERALL, parse_grading(whole).score(OVERALL, JUDGE));
+        run.push_score(OVERALL, parse_grading(whole).into_score(OVERALL, JUDGE));
     }
 }
 
 /// The score of all assertions together.
 const OVERALL: &str = "overall";
 
-fn parse_grading(grading: &Value) -> Told<'_> {
-    Told {
-        value: given(grading, "score"),
+fn parse_grading(grading: &Value) -> SourceScore<'_> {
+    SourceScore {
+        value: non_null(grading, "score"),
         passed: grading["pass"].as_bool(),
-        note: named(grading, "reason"),
-        ..Told::default()
+        note: nonempty_string(grading, "reason"),
+        ..SourceScore::default()
     }
 }

@@ -8,13 +8,15 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::content::text_of;
-use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading, Lost, Stop};
+use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost, Stop, SystemPreamble};
 use crate::format::{Format, Gathered, Runs};
-use crate::formats::openai::{lose_message, offered_tools};
+use crate::formats::openai::{offered_tools, report_message};
 use crate::input::Input;
-use crate::json::{count, given, list, member, named, number, role, text, unfolded};
+use crate::json::{
+    count, list, member, non_null, nonempty_string, number, role, text, unwrap_json_text,
+};
 use crate::mapping::Mapping;
-use crate::subagent_calls::{Invoked, take_calls};
+use crate::subagent_calls::{Invoked, merge_subagent_calls};
 use crate::waiting::Waiting;
 
 /// The format `rig`.
@@ -25,8 +27,8 @@ impl Format for Rig {
         "`header.handlers` and `records` of `{key, kind, outcome}`"
     }
 
-    fn fits(&self, _: &Input, value: &Value) -> bool {
-        let is_effect = |record: &Value| given(&record["kind"], "effect").is_some();
+    fn recognizes(&self, _: &Input, value: &Value) -> bool {
+        let is_effect = |record: &Value| non_null(&record["kind"], "effect").is_some();
         list(value, "records").first().is_some_and(is_effect)
     }
 
@@ -35,17 +37,17 @@ impl Format for Rig {
             .iter()
             .flat_map(|record| list(&record.value, "records"));
         // Of several agents, the one that begins is the main one.
-        let mut logs: Vec<(&str, Log)> = Vec::new();
+        let mut logs: Vec<(&str, EffectLog)> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (at, effect) in effects.enumerate() {
             let key = text(effect, "key").unwrap_or_default();
             let agent = key.split_once('/').map_or("", |(agent, _)| agent);
             let index = *places.entry(agent).or_insert(logs.len());
             if index == logs.len() {
-                logs.push((agent, Log::default()));
+                logs.push((agent, EffectLog::default()));
             }
             let (_, log) = &mut logs[index];
-            log.effect(effect)?;
+            log.apply_effect(effect)?;
             log.at.resize(log.run.events.len(), at);
         }
         let logs = logs.into_iter();
@@ -71,17 +73,17 @@ impl Format for Rig {
                 events,
             }
         });
-        take_calls(&mut events, of_agents);
+        merge_subagent_calls(&mut events, of_agents);
         for (mut subagent, own) in logs {
             subagent.id = Some(subagent.agent.clone().unwrap_or_default());
-            run.subagents.push(subagent.with(own));
+            run.subagents.push(subagent.with_events(own));
         }
-        Ok(vec![run.with(events)])
+        Ok(vec![run.with_events(events)])
     }
 }
 
 #[derive(Default)]
-struct Log {
+struct EffectLog {
     run: ForeignRun,
     /// At which effect each event happened.
     at: Vec<usize>,
@@ -103,7 +105,7 @@ struct OpenCalls {
 impl OpenCalls {
     fn add(&mut self, call: &Call) {
         let place = self.calls.last_key_value().map_or(0, |(last, _)| last + 1);
-        let args = Rc::new(unfolded(&call.args));
+        let args = Rc::new(unwrap_json_text(&call.args));
         self.waiting.add(&call.name, &args, place);
         self.calls.insert(place, (call.id.clone(), args));
     }
@@ -118,12 +120,12 @@ impl OpenCalls {
     }
 }
 
-impl Log {
-    fn effect(&mut self, effect: &Value) -> Result<(), Lost> {
+impl EffectLog {
+    fn apply_effect(&mut self, effect: &Value) -> Result<(), Lost> {
         let (kind, outcome) = (&effect["kind"], &effect["outcome"]);
         match text(kind, "effect").unwrap_or_default() {
-            "completion" => self.model_call(&kind["request"], outcome)?,
-            "tool_call" => self.tool(kind, outcome),
+            "completion" => self.apply_model_call(&kind["request"], outcome)?,
+            "tool_call" => self.apply_tool(kind, outcome),
             other => self
                 .run
                 .note(format!("effects of the kind `{other}` left out")),
@@ -131,7 +133,7 @@ impl Log {
         Ok(())
     }
 
-    fn model_call(&mut self, request: &Value, outcome: &Value) -> Result<(), Lost> {
+    fn apply_model_call(&mut self, request: &Value, outcome: &Value) -> Result<(), Lost> {
         let history = list(request, "chat_history");
         if history.is_empty() {
             return Err(Lost::no_run("a model call of it has no history"));
@@ -140,41 +142,44 @@ impl Log {
         if run.tools.is_empty() {
             run.tools = offered_tools(list(request, "tools"));
         }
-        run.asked = run.asked.take().or_else(|| named(request, "model"));
+        run.asked = run
+            .asked
+            .take()
+            .or_else(|| nonempty_string(request, "model"));
         run.temperature = run
             .temperature
             .take()
             .or_else(|| number(request, "temperature"));
         run.max_tokens = run.max_tokens.or_else(|| count(request, "max_tokens"));
         let is_first = run.events.is_empty();
-        let mut system = Leading::new(run, is_first);
+        let mut system = SystemPreamble::new(run, is_first);
         // A history that was cut is not read twice; what is new of it is its last message.
         let known = self.known.min(history.len().saturating_sub(1));
         for message in &history[known..] {
             let said = text_of(message.get("content"));
             let is_system = role(message).as_deref() == Some("system");
-            if !system.takes(is_system, &said) {
-                self.sent(message);
+            if !system.try_take(is_system, &said) {
+                self.add_message(message);
             }
         }
-        system.give_to(&mut self.run);
+        system.apply_to(&mut self.run);
         self.known = history.len() + 1;
         self.open = OpenCalls::default();
-        let Some(answer) = given(outcome, "Ok") else {
-            self.run.step(None);
+        let Some(answer) = non_null(outcome, "Ok") else {
+            self.run.push_step(None);
             self.run.stop = Some(Stop::Known("error"));
             return Ok(());
         };
         if let Some(model) = text(&answer["origin"], "model") {
-            self.run.answered_by(model);
+            self.run.add_model(model);
         }
-        self.run.step(tokens(&answer["usage"]));
+        self.run.push_step(tokens(&answer["usage"]));
         for part in list(answer, "choice") {
-            self.wrote(part);
+            self.add_part(part);
         }
-        let reason = match given(answer, "finish_reason") {
+        let reason = match non_null(answer, "finish_reason") {
             Some(Value::String(reason)) => Some(reason.clone()),
-            Some(other) => named(other, "other"),
+            Some(other) => nonempty_string(other, "other"),
             None => None,
         };
         // An agent ends with an answer that calls nothing.
@@ -190,7 +195,7 @@ impl Log {
     }
 
     /// A message of the history that no effect told of.
-    fn sent(&mut self, message: &Value) {
+    fn add_message(&mut self, message: &Value) {
         match role(message).as_deref() {
             Some("user") => {
                 let is_result = |part: &&Value| text(part, "type") == Some("toolresult");
@@ -199,9 +204,9 @@ impl Log {
                 for part in parts.iter().filter(is_result) {
                     let id = call_id(&part["call"]);
                     if !self.told.contains(&id) {
-                        self.answered(Answer {
+                        self.add_answer(Answer {
                             id,
-                            name: named(part, "name"),
+                            name: nonempty_string(part, "name"),
                             value: member(part, "content"),
                             is_error: Some(part["is_error"] == true),
                             duration_ms: None,
@@ -212,31 +217,33 @@ impl Log {
                 let said = said.map(|part| text_of(Some(part))).collect::<String>();
                 let whole = message.get("content").filter(|content| content.is_string());
                 self.run
-                    .user(whole.map_or(said, |text| text_of(Some(text))));
+                    .push_user(whole.map_or(said, |text| text_of(Some(text))));
             }
             Some("assistant") => {
-                self.run.step(None);
+                self.run.push_step(None);
                 for part in list(message, "content") {
-                    self.wrote(part);
+                    self.add_part(part);
                 }
             }
-            Some("system") => self.run.turn("system", text_of(message.get("content"))),
-            _ => lose_message(message, &mut self.run),
+            Some("system") => self
+                .run
+                .push_turn("system", text_of(message.get("content"))),
+            _ => report_message(message, &mut self.run),
         }
     }
 
-    fn answered(&mut self, answer: Answer) {
+    fn add_answer(&mut self, answer: Answer) {
         self.told.insert(answer.id.clone());
         self.run.push(Event::Answer(answer));
     }
 
-    fn wrote(&mut self, part: &Value) {
+    fn add_part(&mut self, part: &Value) {
         match text(part, "type").unwrap_or("text") {
             "toolcall" => {
                 let (id, function) = (call_id(&part["id"]), &part["function"]);
                 let call = Call::new(id, text(function, "name"), member(function, "arguments"));
                 self.open.add(&call);
-                self.run.call(call);
+                self.run.push_call(call);
             }
             "reasoning" => self.run.note("reasoning left out"),
             _ => self.run.push_assistant(text_of(Some(part))),
@@ -245,21 +252,21 @@ impl Log {
 
     /// What a tool came to: the result of the first call that waits with its name and arguments, else with its
     /// name.
-    fn tool(&mut self, kind: &Value, outcome: &Value) {
+    fn apply_tool(&mut self, kind: &Value, outcome: &Value) {
         let name = text(kind, "name").unwrap_or_default();
-        let args = unfolded(&kind["args"]);
+        let args = unwrap_json_text(&kind["args"]);
         let id = self.open.take(name, &args).unwrap_or_else(|| {
             // A tool that a model did not ask for.
             let id = format!("effect:{}", self.run.events.len());
-            self.run.call(Call::new(
+            self.run.push_call(Call::new(
                 Some(id.clone()),
                 Some(name),
                 member(kind, "args"),
             ));
             Some(id)
         });
-        let (value, is_error) = result(outcome);
-        self.answered(Answer {
+        let (value, is_error) = parse_result(outcome);
+        self.add_answer(Answer {
             id,
             name: Some(name.to_owned()),
             value,
@@ -270,13 +277,13 @@ impl Log {
 }
 
 /// What a tool gave back, and whether it failed: what is not a success is none.
-fn result(outcome: &Value) -> (Value, bool) {
-    let Some(ok) = given(outcome, "Ok") else {
+fn parse_result(outcome: &Value) -> (Value, bool) {
+    let Some(ok) = non_null(outcome, "Ok") else {
         return (member(outcome, "Err"), true);
     };
     let result = &ok["result"];
     let value = &result["value"];
-    let shown = given(value, "model_output").or_else(|| given(value, "message"));
+    let shown = non_null(value, "model_output").or_else(|| non_null(value, "message"));
     let shown = shown.unwrap_or(value).clone();
     (shown, text(result, "status") != Some("success"))
 }

@@ -11,10 +11,12 @@ use crate::content::text_of;
 use crate::event::{Call, ForeignRun, Lost, ReportedScore, Stop};
 use crate::format::{Format, Gathered, Runs};
 use crate::formats::openai::{
-    ChatOptions, OfUser, is_of_user, lose_message, offered_tools, read_messages, tokens,
+    ChatOptions, UserToolCalls, is_of_user, offered_tools, read_messages, report_message, tokens,
 };
 use crate::input::{Form, Input};
-use crate::json::{given, identifier, list, member, named, number, role, text, truthy, word};
+use crate::json::{
+    identifier, list, member, non_null, nonempty_string, nonempty_text, number, role, text, truthy,
+};
 use crate::mapping::Mapping;
 use crate::time;
 
@@ -32,7 +34,7 @@ impl Format for Tau {
         "a list of `{task_id, reward, traj, trial}`, or `{info.agent_info, tasks, simulations}`"
     }
 
-    fn fits(&self, input: &Input, value: &Value) -> bool {
+    fn recognizes(&self, input: &Input, value: &Value) -> bool {
         let has = |keys: &[&str]| keys.iter().all(|key| value.get(key).is_some());
         let under = matches!(
             input.form,
@@ -47,7 +49,7 @@ impl Format for Tau {
             || has(&["task_id", "termination_reason"]) && (has(&["messages"]) || has(&["ticks"]))
     }
 
-    fn looks_into_records(&self) -> bool {
+    fn joins_records(&self) -> bool {
         false
     }
 
@@ -56,9 +58,9 @@ impl Format for Tau {
             return Err(Lost::no_run("a run is one record"));
         };
         let run = if record.value.get("traj").is_some() {
-            first_edition(&record.value)?
+            read_first_edition(&record.value)?
         } else {
-            second_edition(&record.value, record.input)?
+            read_second_edition(&record.value, record.input)?
         };
         Ok(vec![run])
     }
@@ -68,15 +70,16 @@ impl Format for Tau {
     }
 }
 
-fn first_edition(record: &Value) -> Result<ForeignRun, Lost> {
+fn read_first_edition(record: &Value) -> Result<ForeignRun, Lost> {
     let messages = list(record, "traj");
     let info = record.get("info").unwrap_or(&Value::Null);
     if messages.is_empty() {
-        let why = given(info, "error").map_or_else(|| "`traj` is empty".to_owned(), text_or_json);
+        let why =
+            non_null(info, "error").map_or_else(|| "`traj` is empty".to_owned(), text_or_json);
         return Err(Lost::no_run(&why));
     }
     let task = identifier(record, "task_id");
-    let trial = given(record, "trial").and_then(Value::as_i64);
+    let trial = non_null(record, "trial").and_then(Value::as_i64);
     let mut run = ForeignRun {
         task,
         order: trial,
@@ -88,14 +91,14 @@ fn first_edition(record: &Value) -> Result<ForeignRun, Lost> {
         endings: &ENDINGS,
     };
     read_messages(messages, &mut run, &options);
-    run.stop = ends(messages).then_some(Stop::Known("completed"));
-    reward(number(record, "reward"), &mut run);
+    run.stop = has_ended(messages).then_some(Stop::Known("completed"));
+    read_reward(number(record, "reward"), &mut run);
     Ok(run)
 }
 
 /// Whether a run of the first edition came to its own end: its simulated user says so, or the agent
 /// called the tool that ends a talk. One that ran out of steps has neither.
-fn ends(messages: &[Value]) -> bool {
+fn has_ended(messages: &[Value]) -> bool {
     let Some(last) = messages.last() else {
         return false;
     };
@@ -118,14 +121,14 @@ fn text_or_json(value: &Value) -> String {
         .map_or_else(|| canonical_json(value), str::to_owned)
 }
 
-fn reward(reward: Option<Number>, run: &mut ForeignRun) {
+fn read_reward(reward: Option<Number>, run: &mut ForeignRun) {
     let score = reward.map(ReportedScore::OneOrNothing);
     run.scores
         .extend(score.map(|score| ("reward".to_owned(), score)));
 }
 
-fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
-    if given(record, "ticks").is_some_and(truthy) {
+fn read_second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
+    if non_null(record, "ticks").is_some_and(truthy) {
         return Err(Lost::no_run("a voice run (`ticks`) is not read"));
     }
     let ended = text(record, "termination_reason").unwrap_or_default();
@@ -139,32 +142,32 @@ fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
     let header = input.header.as_ref().unwrap_or(&nothing);
     let info = &header["info"];
     let described = task.as_deref().and_then(|task| input.task(task));
-    let scenario = described.and_then(|task| given(task, "user_scenario"));
+    let scenario = described.and_then(|task| non_null(task, "user_scenario"));
     let environment = &info["environment_info"];
-    let policy = word(environment, "policy").or_else(|| word(record, "policy"));
+    let policy = nonempty_text(environment, "policy").or_else(|| nonempty_text(record, "policy"));
     let agent = &info["agent_info"];
     let names = [
-        word(environment, "domain_name"),
-        word(agent, "implementation"),
+        nonempty_text(environment, "domain_name"),
+        nonempty_text(agent, "implementation"),
     ];
     let names: Vec<&str> = names.into_iter().flatten().collect();
     let mut run = ForeignRun {
         id: identifier(record, "id"),
         agent: (!names.is_empty()).then(|| names.join(" ")),
-        asked: named(agent, "llm"),
+        asked: nonempty_string(agent, "llm"),
         task,
-        order: given(record, "trial").and_then(Value::as_i64),
+        order: non_null(record, "trial").and_then(Value::as_i64),
         prompt: scenario.map(text_or_json),
         system_prompt: policy.map(str::to_owned),
         ..ForeignRun::default()
     };
     run.tools = offered_tools(list(environment, "tool_defs"));
     for key in ["start_time", "end_time"] {
-        run.at(given(record, key).and_then(time::seconds));
+        run.add_time(non_null(record, key).and_then(time::parse_seconds));
     }
-    let mut of_user = OfUser::default();
+    let mut of_user = UserToolCalls::default();
     for message in list(record, "messages") {
-        second_edition_message(message, &mut run, &mut of_user);
+        read_second_edition_message(message, &mut run, &mut of_user);
     }
     of_user.add_note(&mut run);
     run.stop = match ended {
@@ -175,22 +178,22 @@ fn second_edition(record: &Value, input: &Input) -> Result<ForeignRun, Lost> {
         other if other.ends_with("_error") => Some(Stop::Known("error")),
         other => Some(Stop::Spelt(other.to_owned())),
     };
-    reward(number(&record["reward_info"], "reward"), &mut run);
+    read_reward(number(&record["reward_info"], "reward"), &mut run);
     Ok(run)
 }
 
-fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut OfUser) {
-    if of_user.takes(message) {
+fn read_second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut UserToolCalls) {
+    if of_user.try_take(message) {
         return;
     }
     let said = text_of(message.get("content"));
-    run.at(given(message, "timestamp").and_then(time::seconds));
+    run.add_time(non_null(message, "timestamp").and_then(time::parse_seconds));
     match role(message).as_deref().unwrap_or_default() {
         "user" => {
             if ENDINGS.iter().any(|ending| said.contains(ending)) {
-                run.turn("user", said);
+                run.push_turn("user", said);
             } else {
-                run.user(said);
+                run.push_user(said);
             }
         }
         "assistant" => {
@@ -198,28 +201,29 @@ fn second_edition_message(message: &Value, run: &mut ForeignRun, of_user: &mut O
             let usage = tokens(message.get("usage"));
             let greets = usage.is_none() && calls.is_empty() && !run.has_user;
             if !greets {
-                let took = given(message, "generation_time_seconds").and_then(time::span);
-                run.timed_step(usage, took);
+                let took =
+                    non_null(message, "generation_time_seconds").and_then(time::parse_duration);
+                run.push_timed_step(usage, took);
             }
             run.push_assistant(said);
             for call in calls.iter().filter(|call| !is_of_user(call)) {
                 let args = member(call, "arguments");
-                run.call(Call::new(identifier(call, "id"), text(call, "name"), args));
+                run.push_call(Call::new(identifier(call, "id"), text(call, "name"), args));
             }
         }
         "tool" => {
             let several = list(message, "tool_messages");
             let one = std::slice::from_ref(message);
             for answer in if several.is_empty() { one } else { several } {
-                if !several.is_empty() && of_user.takes(answer) {
+                if !several.is_empty() && of_user.try_take(answer) {
                     continue;
                 }
-                let failed = given(answer, "error").is_some_and(truthy);
+                let failed = non_null(answer, "error").is_some_and(truthy);
                 let value = member(answer, "content");
-                run.answer(identifier(answer, "id"), value, Some(failed));
+                run.push_answer(identifier(answer, "id"), value, Some(failed));
             }
         }
-        role @ "system" => run.turn(role, said),
-        _ => lose_message(message, run),
+        role @ "system" => run.push_turn(role, said),
+        _ => report_message(message, run),
     }
 }

@@ -71,7 +71,7 @@ struct Walk {
     last: u64,
 }
 
-pub(super) fn places(file: &mut File, begin: u64) -> io::Result<Document> {
+pub(super) fn find_records(file: &mut File, begin: u64) -> io::Result<Document> {
     let mut walk = Walk {
         began: begin,
         last: begin,
@@ -320,7 +320,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         file.seek(SeekFrom::Start(0)).unwrap();
-        let document = places(&mut file, 0).unwrap();
+        let document = find_records(&mut file, 0).unwrap();
         let texts = document.spans.iter();
         let texts = texts
             .map(|(_, start, length)| {

@@ -40,7 +40,7 @@ pub(super) fn is_lines(file: &mut File, begin: u64, path: &Path) -> io::Result<b
 }
 
 /// The lines that are not blank.
-pub(super) fn places(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
+pub(super) fn find_records(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
     let mut spans = Vec::new();
     let mut number = 1_u32;
     // The first and the last byte of the line that are no white space.
@@ -83,7 +83,7 @@ pub(super) fn is_printed(file: &mut File, begin: u64) -> io::Result<bool> {
 }
 
 /// The objects that were printed: what stands between is the program's.
-pub(super) fn printed(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
+pub(super) fn find_printed_records(file: &mut File, begin: u64) -> io::Result<Vec<Extent>> {
     let mut spans = Vec::new();
     let (mut number, mut line_begin) = (1_u32, begin);
     // Only of lines of one letter is it to be known which one it is.

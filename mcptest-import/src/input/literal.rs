@@ -14,10 +14,10 @@ use mcptest_session::lossless::{Change, Parsed};
 /// The part that is not understood, and at which byte it begins.
 pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     let mut reader = Reader::new(text, false);
-    let value = reader.value()?;
-    reader.space();
+    let value = reader.parse_value()?;
+    reader.skip_space();
     if reader.at < text.len() {
-        return Err(reader.expected("the end"));
+        return Err(reader.expected_message("the end"));
     }
     Ok(Parsed {
         value: value.unwrap_or_default(),
@@ -28,8 +28,8 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
 /// The value of the first argument of a call, as it stands in a script: an object or a text of literals alone.
 pub(crate) fn prefix(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, true);
-    let value = reader.value().ok()??;
-    reader.space();
+    let value = reader.parse_value().ok()??;
+    reader.skip_space();
     let ends = text[reader.at..].starts_with([',', ')']);
     (ends && !reader.is_cut).then_some(value)
 }
@@ -64,125 +64,131 @@ impl<'t> Reader<'t> {
         &self.text[self.at..]
     }
 
-    fn expected(&self, what: &str) -> String {
+    fn expected_message(&self, what: &str) -> String {
         format!("expected {what} at byte {}", self.at)
     }
 
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    fn takes(&mut self, token: &str) -> bool {
-        self.space();
+    fn consume(&mut self, token: &str) -> bool {
+        self.skip_space();
         let takes = self.rest().starts_with(token);
         self.at += if takes { token.len() } else { 0 };
         takes
     }
 
     /// The part of the rest whose characters are such.
-    fn word(&mut self, is_of: impl Fn(char) -> bool) -> &'t str {
+    fn take_while(&mut self, is_of: impl Fn(char) -> bool) -> &'t str {
         let rest = &self.text[self.at..];
         let length = rest.find(|letter| !is_of(letter)).unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
     }
 
-    fn value(&mut self) -> Printed {
-        self.space();
+    fn parse_value(&mut self) -> Printed {
+        self.skip_space();
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.expected("no more depth"));
+            return Err(self.expected_message("no more depth"));
         }
         let value = match self.rest().chars().next() {
-            Some('{') => self.object().map(Some),
-            Some('[') => self.bracket(),
+            Some('{') => self.parse_object().map(Some),
+            Some('[') => self.parse_bracket(),
             Some('\'' | '"' | '`') => self.text().map(|text| Some(text.into())),
             Some('<') => {
                 // `<ref *1>` before what is referred to, or `<2 empty items>`.
-                let whole = self.rest().find('>').ok_or_else(|| self.expected("`>`"))?;
+                let whole = self
+                    .rest()
+                    .find('>')
+                    .ok_or_else(|| self.expected_message("`>`"))?;
                 let is_ref = self.rest().starts_with("<ref");
                 self.at += whole + 1;
                 if is_ref {
-                    self.value()
+                    self.parse_value()
                 } else {
                     Ok(Some(Value::Null))
                 }
             }
-            Some(_) => self.bare(),
-            None => Err(self.expected("a value")),
+            Some(_) => self.parse_bare(),
+            None => Err(self.expected_message("a value")),
         };
         self.depth -= 1;
         value
     }
 
-    fn object(&mut self) -> Result<Value, String> {
+    fn parse_object(&mut self) -> Result<Value, String> {
         self.at += 1;
         let mut map = Map::new();
-        while !self.takes("}") {
-            self.cut_items();
-            if self.takes("}") {
+        while !self.consume("}") {
+            self.skip_cut_items();
+            if self.consume("}") {
                 break;
             }
-            let key = self.key()?;
-            if !self.takes(":") {
-                return Err(self.expected("`:`"));
+            let key = self.parse_key()?;
+            if !self.consume(":") {
+                return Err(self.expected_message("`:`"));
             }
-            if let Some(value) = self.value()? {
+            if let Some(value) = self.parse_value()? {
                 map.insert(key, value);
             }
-            if !self.takes(",") && !self.rest().starts_with('}') {
-                return Err(self.expected("`,` or `}`"));
+            if !self.consume(",") && !self.rest().starts_with('}') {
+                return Err(self.expected_message("`,` or `}`"));
             }
         }
         Ok(map.into())
     }
 
-    fn key(&mut self) -> Result<String, String> {
-        self.space();
+    fn parse_key(&mut self) -> Result<String, String> {
+        self.skip_space();
         if self.rest().starts_with(['\'', '"', '`']) {
             return self.text();
         }
         // A symbol's key stands in brackets.
         let is_of = |letter: char| letter.is_alphanumeric() || "_$[]().@ ".contains(letter);
-        let key = self.word(is_of).trim().to_owned();
+        let key = self.take_while(is_of).trim().to_owned();
         if key.is_empty() {
-            return Err(self.expected("a key"));
+            return Err(self.expected_message("a key"));
         }
         Ok(key)
     }
 
     /// `... 20 more items`: what was cut from a list or an object.
-    fn cut_items(&mut self) {
-        if self.takes("...") {
+    fn skip_cut_items(&mut self) {
+        if self.consume("...") {
             self.is_cut = true;
-            self.word(|letter| letter.is_alphanumeric() || letter == ' ');
-            self.takes(",");
+            self.take_while(|letter| letter.is_alphanumeric() || letter == ' ');
+            self.consume(",");
         }
     }
 
     /// A list, or `[Object]` in place of what lies too deep.
-    fn bracket(&mut self) -> Printed {
+    fn parse_bracket(&mut self) -> Printed {
         if self.rest()[1..].starts_with(char::is_uppercase) {
-            let whole = self.rest().find(']').ok_or_else(|| self.expected("`]`"))?;
+            let whole = self
+                .rest()
+                .find(']')
+                .ok_or_else(|| self.expected_message("`]`"))?;
             self.at += whole + 1;
             let next = self.rest().trim_start();
             if next.starts_with('{') {
-                return self.value();
+                return self.parse_value();
             }
             self.is_cut = true;
             return Ok(Some(Value::Null));
         }
         self.at += 1;
         let mut items = Vec::new();
-        while !self.takes("]") {
-            self.cut_items();
-            if self.takes("]") {
+        while !self.consume("]") {
+            self.skip_cut_items();
+            if self.consume("]") {
                 break;
             }
-            items.push(self.value()?.unwrap_or_default());
-            if !self.takes(",") && !self.rest().starts_with(']') {
-                return Err(self.expected("`,` or `]`"));
+            items.push(self.parse_value()?.unwrap_or_default());
+            if !self.consume(",") && !self.rest().starts_with(']') {
+                return Err(self.expected_message("`,` or `]`"));
             }
         }
         Ok(Some(items.into()))
@@ -192,26 +198,26 @@ impl<'t> Reader<'t> {
     fn text(&mut self) -> Result<String, String> {
         let mut text = String::new();
         loop {
-            self.quoted(&mut text)?;
+            self.parse_quoted(&mut text)?;
             let after = self.at;
-            if self.takes("...") && self.rest().contains("more character") {
+            if self.consume("...") && self.rest().contains("more character") {
                 self.is_cut = true;
-                self.word(|letter| letter.is_alphanumeric() || letter == ' ');
+                self.take_while(|letter| letter.is_alphanumeric() || letter == ' ');
                 return Ok(text);
             }
             self.at = after;
-            if !self.takes("+") {
+            if !self.consume("+") {
                 self.at = after;
                 return Ok(text);
             }
-            self.space();
+            self.skip_space();
         }
     }
 
-    fn quoted(&mut self, into: &mut String) -> Result<(), String> {
+    fn parse_quoted(&mut self, into: &mut String) -> Result<(), String> {
         let mut letters = self.rest().char_indices();
         let Some((_, quote @ ('\'' | '"' | '`'))) = letters.next() else {
-            return Err(self.expected("a text"));
+            return Err(self.expected_message("a text"));
         };
         let mut text = String::new();
         let mut ends = None;
@@ -249,9 +255,9 @@ impl<'t> Reader<'t> {
                 other => other,
             });
         }
-        let ends = ends.ok_or_else(|| self.expected("the end of a text"))?;
+        let ends = ends.ok_or_else(|| self.expected_message("the end of a text"))?;
         if self.is_script && quote == '`' && text.contains("${") {
-            return Err(self.expected("a text without variables"));
+            return Err(self.expected_message("a text without variables"));
         }
         self.at += ends;
         into.push_str(&text);
@@ -259,11 +265,12 @@ impl<'t> Reader<'t> {
     }
 
     /// A number, a word, a moment, or the class of what follows.
-    fn bare(&mut self) -> Printed {
+    fn parse_bare(&mut self) -> Printed {
         let begin = self.at;
-        let word = self.word(|letter| !letter.is_whitespace() && !",{}[]'\"`".contains(letter));
+        let word =
+            self.take_while(|letter| !letter.is_whitespace() && !",{}[]'\"`".contains(letter));
         let value = match word {
-            "" => return Err(self.expected("a value")),
+            "" => return Err(self.expected_message("a value")),
             "undefined" => None,
             "null" | "NaN" | "Infinity" | "-Infinity" => Some(Value::Null),
             "true" => Some(true.into()),
@@ -273,16 +280,16 @@ impl<'t> Reader<'t> {
                 let number = digits.parse::<i64>().ok().map(Value::from);
                 let number = number.or_else(|| digits.parse::<f64>().ok().map(Value::from));
                 if self.is_script && number.is_none() {
-                    return Err(self.expected("a literal"));
+                    return Err(self.expected_message("a literal"));
                 }
                 Some(number.unwrap_or_else(|| word.into()))
             }
         };
         let is_name = self.text[begin..self.at].starts_with(|letter: char| letter.is_uppercase());
         let after = self.at;
-        self.space();
+        self.skip_space();
         if is_name && self.rest().starts_with(['{', '[']) {
-            return self.value();
+            return self.parse_value();
         }
         self.at = after;
         Ok(value)

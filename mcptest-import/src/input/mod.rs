@@ -23,7 +23,7 @@ use crate::wire;
 pub(crate) use literal::prefix as script_literal;
 pub use mcptest_session::lossless::Change;
 pub(crate) use mcptest_session::lossless::{Parsed, parse};
-pub use names::{NamedFile, NamedFiles, named};
+pub use names::{NamedFile, NamedFiles, find_files};
 pub(crate) use zip::Archive;
 
 /// The largest record that is read, in bytes: the limit of those who read recordings.
@@ -150,13 +150,13 @@ impl Input {
         let found = kinds.and_then(|(is_lines, is_printed)| {
             file.seek(SeekFrom::Start(begin))?;
             Ok(if is_printed {
-                let spans = lines::printed(&mut file, begin)?;
+                let spans = lines::find_printed_records(&mut file, begin)?;
                 (Form::Printed, document::Document::from_extents(spans))
             } else if is_lines {
-                let spans = lines::places(&mut file, begin)?;
+                let spans = lines::find_records(&mut file, begin)?;
                 (Form::Lines, document::Document::from_extents(spans))
             } else {
-                let document = document::places(&mut file, begin)?;
+                let document = document::find_records(&mut file, begin)?;
                 let under = document.under;
                 (Form::Document { under }, document)
             })
@@ -189,7 +189,7 @@ impl Input {
             };
             if length > MAX_RECORD {
                 unreadable.push(Unreadable {
-                    place: input.place(part),
+                    place: input.location(part),
                     reason: "is too large",
                     detail: format!("a record has {length} bytes; at most {MAX_RECORD} are read"),
                 });
@@ -245,7 +245,7 @@ impl Input {
     }
 
     /// A record's place, as messages show it.
-    pub fn place(&self, part: RecordPlace) -> String {
+    pub fn location(&self, part: RecordPlace) -> String {
         let shown = mcptest_trace::text::escape_line(&self.shown);
         match &self.form {
             Form::Document { under: Some(key) } => format!("{shown}:/{key}/{}", part.number - 1),
@@ -260,7 +260,7 @@ impl Input {
     }
 
     /// The bytes of a record.
-    pub fn bytes(&self, part: RecordPlace) -> io::Result<Vec<u8>> {
+    pub fn read_bytes(&self, part: RecordPlace) -> io::Result<Vec<u8>> {
         if let Form::Zip(archive) = &self.form {
             return archive.read(part.number);
         }
@@ -274,7 +274,7 @@ impl Input {
     /// Reads a record.
     pub fn read(&self, part: RecordPlace) -> Result<Record<'_>, Unreadable> {
         let refuse = |reason, detail| Unreadable {
-            place: self.place(part),
+            place: self.location(part),
             reason,
             detail,
         };
@@ -283,7 +283,7 @@ impl Input {
             _ => "cannot be read",
         };
         let bytes = self
-            .bytes(part)
+            .read_bytes(part)
             .map_err(|error| refuse(what, error.to_string()))?;
         let parsed = match self.form {
             // Python prints JSON.
@@ -349,8 +349,8 @@ impl Record<'_> {
 
     /// The file and the place in it, as messages say it.
     #[must_use]
-    pub fn place(&self) -> String {
-        self.input.place(self.part)
+    pub fn location(&self) -> String {
+        self.input.location(self.part)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
@@ -57,7 +57,7 @@ impl NamedFiles {
             format!(
                 "{} of the folder not read, because only names that end in .{} are: {}; to import such a file, name it \
                  itself",
-                counted(count, "file"),
+                pluralize(count, "file"),
                 EXTENSIONS.join(", ."),
                 endings.join(", ")
             )
@@ -67,7 +67,7 @@ impl NamedFiles {
 
 /// Finds the files.
 #[must_use]
-pub fn named(arguments: &[PathBuf]) -> NamedFiles {
+pub fn find_files(arguments: &[PathBuf]) -> NamedFiles {
     let mut all = NamedFiles::default();
     let mut known = HashSet::new();
     for argument in arguments {
@@ -96,13 +96,13 @@ fn find_for_argument(
 ) -> Result<Vec<NamedFile>, String> {
     let text = argument.to_string_lossy();
     if text == STDIN {
-        return Ok(vec![spooled().map_err(|error| error.to_string())?]);
+        return Ok(vec![spool_stdin().map_err(|error| error.to_string())?]);
     }
     if argument.is_dir() {
-        return folder(argument, left_out);
+        return list_folder(argument, left_out);
     }
     if argument.exists() {
-        return Ok(vec![file(argument, false)]);
+        return Ok(vec![named_file(argument, false)]);
     }
     if !text.contains(['*', '?', '[']) {
         return Err("no such file or folder".to_owned());
@@ -113,10 +113,10 @@ fn find_for_argument(
         return Err("the pattern matches no file".to_owned());
     }
     sort(&mut paths);
-    Ok(paths.iter().map(|path| file(path, true)).collect())
+    Ok(paths.iter().map(|path| named_file(path, true)).collect())
 }
 
-fn file(path: &Path, found: bool) -> NamedFile {
+fn named_file(path: &Path, found: bool) -> NamedFile {
     NamedFile {
         path: path.to_owned(),
         shown: path.to_string_lossy().replace('\\', "/"),
@@ -133,7 +133,10 @@ pub(super) fn ends_in(path: &Path, endings: &[&str]) -> bool {
         .any(|ending| extension.eq_ignore_ascii_case(ending))
 }
 
-fn folder(path: &Path, left_out: &mut BTreeMap<String, usize>) -> Result<Vec<NamedFile>, String> {
+fn list_folder(
+    path: &Path,
+    left_out: &mut BTreeMap<String, usize>,
+) -> Result<Vec<NamedFile>, String> {
     let (mut paths, mut others) = (Vec::new(), BTreeMap::<String, usize>::new());
     for entry in WalkDir::new(path) {
         let entry = entry.map_err(|error| error.to_string())?;
@@ -166,7 +169,7 @@ fn folder(path: &Path, left_out: &mut BTreeMap<String, usize>) -> Result<Vec<Nam
         *left_out.entry(ending).or_default() += count;
     }
     sort(&mut paths);
-    Ok(paths.iter().map(|path| file(path, true)).collect())
+    Ok(paths.iter().map(|path| named_file(path, true)).collect())
 }
 
 fn sort(paths: &mut [PathBuf]) {
@@ -178,7 +181,7 @@ fn sort(paths: &mut [PathBuf]) {
 }
 
 /// Standard input as a file that nobody else may read.
-fn spooled() -> io::Result<NamedFile> {
+fn spool_stdin() -> io::Result<NamedFile> {
     let mut spool = NamedTempFile::new()?;
     io::copy(&mut io::stdin().lock(), &mut spool)?;
     Ok(NamedFile {

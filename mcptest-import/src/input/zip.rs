@@ -80,7 +80,7 @@ pub(super) fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> 
         file: RefCell::new(file),
     };
     let too_large = |(part, size): (RecordPlace, u64)| Unreadable {
-        place: input.place(part),
+        place: input.location(part),
         reason: "is too large",
         detail: format!("an entry has {size} bytes; at most {MAX_RECORD} are read"),
     };
@@ -95,11 +95,11 @@ impl Archive {
     fn open(file: File) -> io::Result<Self> {
         let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
         let zip = ZipArchive::from_file(file, &mut buffer);
-        let zip = zip.map_err(|error| wrong(format!("the archive may be cut: {error}")))?;
+        let zip = zip.map_err(|error| invalid_data(format!("the archive may be cut: {error}")))?;
         let mut entries = Vec::new();
         let mut listed = zip.entries(&mut buffer);
         let mut count = 0;
-        let damaged = |error| wrong(format!("the list of its entries is damaged: {error}"));
+        let damaged = |error| invalid_data(format!("the list of its entries is damaged: {error}"));
         while let Some(entry) = listed.next_entry().map_err(damaged)? {
             count += 1;
             if !entry.is_dir() {
@@ -113,7 +113,7 @@ impl Archive {
             }
         }
         if count != zip.entries_hint() {
-            return Err(wrong(
+            return Err(invalid_data(
                 "the number of its entries is not the number that its end record states",
             ));
         }
@@ -159,43 +159,45 @@ impl Archive {
     /// An entry's bytes.
     pub(crate) fn read(&self, number: u32) -> io::Result<Vec<u8>> {
         let entry = self.entries.get(number as usize);
-        let entry = entry.ok_or_else(|| wrong("no such entry"))?;
+        let entry = entry.ok_or_else(|| invalid_data("no such entry"))?;
         if entry.size > MAX_RECORD {
-            return Err(wrong("the entry is too large"));
+            return Err(invalid_data("the entry is too large"));
         }
         if entry.is_encrypted {
-            return Err(wrong("the entry is encrypted"));
+            return Err(invalid_data("the entry is encrypted"));
         }
-        let packed = self.zip.get_entry(entry.place).map_err(wrong)?;
+        let packed = self.zip.get_entry(entry.place).map_err(invalid_data)?;
         let (reader, mut bytes) = (packed.reader(), Vec::new());
         let mut verified =
             |unpacked: &mut dyn Read| packed.verifying_reader(unpacked).read_to_end(&mut bytes);
         let read = match entry.method {
             CompressionMethod::STORE => verified(&mut { reader }),
             CompressionMethod::DEFLATE => verified(&mut DeflateDecoder::new(reader)),
-            CompressionMethod::ZSTD => zstd(reader).and_then(|it| verified(&mut it.as_slice())),
+            CompressionMethod::ZSTD => {
+                decode_zstd(reader).and_then(|it| verified(&mut it.as_slice()))
+            }
             other => {
                 let method = other.as_u16();
-                return Err(wrong(format!("it is compressed by method {method}")));
+                return Err(invalid_data(format!("it is compressed by method {method}")));
             }
         };
-        read.map_err(|error| wrong(format!("the entry is damaged: {error}")))?;
+        read.map_err(|error| invalid_data(format!("the entry is damaged: {error}")))?;
         Ok(bytes)
     }
 }
 
 /// At most as many bytes as a record may have.
-fn unpacked(packed: impl Read) -> io::Result<Vec<u8>> {
+fn read_limited(packed: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     packed.take(MAX_RECORD + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_RECORD {
-        return Err(wrong("the entry is too large"));
+        return Err(invalid_data("the entry is too large"));
     }
     Ok(bytes)
 }
 
 /// Several frames, one after another.
-fn zstd(packed: impl Read) -> io::Result<Vec<u8>> {
+fn decode_zstd(packed: impl Read) -> io::Result<Vec<u8>> {
     use ruzstd::decoding::StreamingDecoder;
     use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 
@@ -206,21 +208,21 @@ fn zstd(packed: impl Read) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
         match StreamingDecoder::new(&mut packed) {
-            Ok(decoder) => bytes.extend(unpacked(decoder)?),
+            Ok(decoder) => bytes.extend(read_limited(decoder)?),
             Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                 length,
                 ..
             })) => {
                 io::copy(&mut (&mut packed).take(u64::from(length)), &mut io::sink())?;
             }
-            Err(error) => return Err(wrong(error.to_string())),
+            Err(error) => return Err(invalid_data(error.to_string())),
         }
         if bytes.len() as u64 > MAX_RECORD {
-            return Err(wrong("the entry is too large"));
+            return Err(invalid_data("the entry is too large"));
         }
     }
 }
 
-fn wrong(what: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
+fn invalid_data(what: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }

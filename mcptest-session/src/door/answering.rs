@@ -1,10 +1,10 @@
 //! What a suite answers in the place of tools, also while a run is recorded.
 
-use mcptest_trace::eval::{Answered, OwnReply};
+use mcptest_trace::eval::{AnswerLookup, OwnReply};
 #[cfg(feature = "record")]
 use serde_json::Value;
 
-use super::entry::{By, Ending, OwnCall, Raised};
+use super::entry::{AnsweredBy, Ending, OwnCall, RaisedError};
 use super::verdict::Verdict;
 
 /// A fault that strikes a call: what an MCP server would be answered, and its mark.
@@ -13,42 +13,42 @@ pub(crate) type Strike = (Value, Value);
 
 /// Ends a call that a fault strikes.
 #[cfg(feature = "record")]
-pub(super) fn struck(call: &mut OwnCall, (result, mark): Strike) -> Verdict {
+pub(super) fn end_by_fault(call: &mut OwnCall, (result, mark): Strike) -> Verdict {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
-    let raised = Raised {
+    let raised = RaisedError {
         // Python's own; other languages have no module.
         module: Some("builtins".to_owned()),
-        ..Raised::new("TimeoutError", text)
+        ..RaisedError::new("TimeoutError", text)
     };
     call.ending = Ending::Error(raised.clone());
-    call.by = Some(By::Fault(mark));
+    call.by = Some(AnsweredBy::Fault(mark));
     Verdict::Error(raised)
 }
 
 /// Ends a call that the suite answers; nothing for one that runs.
-pub(super) fn answered(call: &mut OwnCall, answered: Answered) -> Option<Verdict> {
+pub(super) fn end_by_answer(call: &mut OwnCall, answered: AnswerLookup) -> Option<Verdict> {
     let reply = match answered {
-        Answered::NotNamed | Answered::Reply(OwnReply::Run) => return None,
-        Answered::Reply(OwnReply::Result(value)) => Ok(value),
-        Answered::Reply(OwnReply::Error {
+        AnswerLookup::NotNamed | AnswerLookup::Reply(OwnReply::Run) => return None,
+        AnswerLookup::Reply(OwnReply::Result(value)) => Ok(value),
+        AnswerLookup::Reply(OwnReply::Error {
             kind,
             module,
             text,
             args,
-        }) => Err(Raised {
+        }) => Err(RaisedError {
             module,
             args: (!args.is_empty()).then_some(args),
-            ..Raised::new(kind, text)
+            ..RaisedError::new(kind, text)
         }),
-        Answered::NoEntry { nearest } => {
+        AnswerLookup::NoEntry { nearest } => {
             let name = &call.name;
             let text = format!(
                 "mcptest: `answers:` of the suite has no entry for this call of `{name}`; the nearest entry is {nearest}"
             );
-            Err(Raised::new("ToolError", text))
+            Err(RaisedError::new("ToolError", text))
         }
     };
-    call.by = Some(By::Suite);
+    call.by = Some(AnsweredBy::Suite);
     Some(match reply {
         Ok(value) => {
             call.ending = Ending::Result(value.clone());

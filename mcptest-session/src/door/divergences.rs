@@ -5,8 +5,8 @@ use mcptest_trace::eval::{Divergence, DivergenceKind, PlaybackOptions};
 use mcptest_trace::trace::Trace;
 use serde_json::Value;
 
-use super::play::Playing;
-use super::recorded::{RecordedCalls, RecordedOwn};
+use super::play::CallPlayer;
+use super::recorded::{RecordedCalls, RecordedOwnCall};
 use super::state::Door;
 use super::ticks::Ticks;
 
@@ -19,8 +19,8 @@ impl Door {
     #[must_use]
     pub fn from_notes(notes: &[Value]) -> Self {
         let recorded = RecordedCalls::from_notes(notes, &Trace::default());
-        Self::plays(
-            Playing::new(recorded, PlaybackOptions::suite_default(), Vec::new()),
+        Self::playing(
+            CallPlayer::new(recorded, PlaybackOptions::suite_default(), Vec::new()),
             Ticks::default(),
         )
     }
@@ -39,7 +39,7 @@ impl Door {
         &self,
         answers: usize,
         made: &dyn Fn(u64) -> usize,
-        goes_on: &dyn Fn(&RecordedOwn) -> bool,
+        goes_on: &dyn Fn(&RecordedOwnCall) -> bool,
     ) -> Vec<Divergence> {
         let told = |name: &str, call: usize, message: String, values: [Option<Value>; 2]| {
             let path = format!("tools[{name}]");
@@ -52,15 +52,18 @@ impl Door {
                 let values = [one.nearest.clone(), Some(one.args.clone())];
                 told(&one.name, made(one.tick), one.words.clone(), values)
             });
-            let unmade = playing.unmade().filter(|one| goes_on(one)).map(|one| {
-                let name = &one.own.name;
-                let mut words =
-                    format!("the code does not make the recorded call of the tool `{name}`");
-                if !playing.is_called(name) {
-                    words += UNSEEN;
-                }
-                told(name, answers, words, [Some(one.own.args.clone()), None])
-            });
+            let unmade = playing
+                .missing_calls()
+                .filter(|one| goes_on(one))
+                .map(|one| {
+                    let name = &one.own.name;
+                    let mut words =
+                        format!("the code does not make the recorded call of the tool `{name}`");
+                    if !playing.is_called(name) {
+                        words += UNSEEN;
+                    }
+                    told(name, answers, words, [Some(one.own.args.clone()), None])
+                });
             unknown.chain(unmade).collect()
         });
         found.unwrap_or_default()

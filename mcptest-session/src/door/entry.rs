@@ -27,7 +27,7 @@ pub struct OwnCall {
     /// The JSON of its result as the code wrote it, where that is more than the value: the order of keys, and all digits.
     pub text: Option<String>,
     /// What answered in its place.
-    pub by: Option<By>,
+    pub by: Option<AnsweredBy>,
     /// The recorded call that was given back for it.
     pub(crate) recorded: Option<usize>,
 }
@@ -41,7 +41,7 @@ pub enum Ending {
     /// It gave a value.
     Result(Value),
     /// It failed.
-    Error(Raised),
+    Error(RaisedError),
     /// Control flow ended it.
     Left,
 }
@@ -49,7 +49,7 @@ pub enum Ending {
 /// What a tool raised.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Raised {
+pub struct RaisedError {
     /// The name of its type.
     pub kind: String,
     /// Where that type is defined.
@@ -64,7 +64,7 @@ pub struct Raised {
 
 /// What answered in the place of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub enum By {
+pub enum AnsweredBy {
     /// The suite.
     Suite,
     /// A fault of the suite, with its mark.
@@ -86,7 +86,7 @@ impl OwnCall {
     #[must_use]
     pub fn fault(&self) -> Option<&Value> {
         match &self.by {
-            Some(By::Fault(mark)) => Some(mark),
+            Some(AnsweredBy::Fault(mark)) => Some(mark),
             _ => None,
         }
     }
@@ -110,7 +110,7 @@ impl Ending {
     }
 }
 
-impl Raised {
+impl RaisedError {
     /// An error with a type and a text.
     pub(crate) fn new(kind: impl Into<String>, text: impl Into<String>) -> Self {
         Self {

@@ -8,13 +8,13 @@ use super::request::{self, run_id};
 use super::state::Door;
 use super::verdict::{Refusal, Verdict};
 use super::{MAX_CALLS, PATH};
-use crate::endpoint::{Answerer, Answering, Incoming, error};
-use crate::mcp::rpc::whole;
+use crate::endpoint::{Answerer, Answering, Incoming, error_response};
+use crate::mcp::rpc::message_response;
 
 impl Verdict {
     /// The verdict as the body of the response to a call.
     #[must_use]
-    pub fn written(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         match self {
             Self::Run(run) => json!({ "run": run_id(*run) }),
             Self::Result {
@@ -35,7 +35,7 @@ impl Verdict {
                 }
                 written
             }
-            Self::Error(raised) => json!({ "error": raised.written() }),
+            Self::Error(raised) => json!({ "error": raised.to_json() }),
         }
     }
 }
@@ -67,24 +67,24 @@ impl Door {
         let asked = incoming.path.strip_prefix(PATH).unwrap_or_default();
         if !matches!(asked, "/call" | "/done") {
             let text = "the door of the tools has `/call` and `/done`";
-            return error(&incoming.path, 404, text);
+            return error_response(&incoming.path, 404, text);
         }
         if incoming.method != Method::POST {
-            return error(&incoming.path, 405, "the door of the tools takes `POST`");
+            return error_response(&incoming.path, 405, "the door of the tools takes `POST`");
         }
         let answer = if asked == "/call" {
-            match request::call(&incoming.body) {
-                Ok(request) => self.call(request).await.map(|verdict| verdict.written()),
+            match request::parse_call(&incoming.body) {
+                Ok(request) => self.call(request).await.map(|verdict| verdict.to_json()),
                 Err(problem) => Err(Refusal::Bad(problem)),
             }
         } else {
-            let request = request::done(&incoming.body).map_err(Refusal::Bad);
+            let request = request::parse_done(&incoming.body).map_err(Refusal::Bad);
             let done = request.and_then(|request| self.done(request));
             done.map(|()| json!({}))
         };
         match answer {
-            Ok(answer) => whole(StatusCode::OK, answer.to_string()),
-            Err(refusal) => error(&incoming.path, refusal.status(), &refusal.message()),
+            Ok(answer) => message_response(StatusCode::OK, answer.to_string()),
+            Err(refusal) => error_response(&incoming.path, refusal.status(), &refusal.message()),
         }
     }
 }

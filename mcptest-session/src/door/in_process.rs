@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::entry::{Ending, OwnCall, Raised};
+use super::entry::{Ending, OwnCall, RaisedError};
 use super::request::DoneRequest;
 use super::state::{Door, Running};
-use super::values::{ToolFailure, fitting, kept, unfit};
+use super::values::{ToolFailure, decode_value, encode_value, unusable_message};
 use super::verdict::{Refusal, Verdict};
 
 tokio::task_local! {
@@ -20,7 +20,7 @@ tokio::task_local! {
 
 impl Door {
     /// Runs a tool, or gives back what it answered.
-    pub(crate) async fn runs<T, E>(
+    pub(crate) async fn run_tool<T, E>(
         &self,
         name: &str,
         args: Value,
@@ -39,8 +39,8 @@ impl Door {
             Ok(Verdict::Result {
                 value, told, given, ..
             }) => {
-                return fitting(value, told).map_err(|why| {
-                    let words = unfit(name, &why, told);
+                return decode_value(value, told).map_err(|why| {
+                    let words = unusable_message(name, &why, told);
                     let unkept = given.map(|run| DoneRequest {
                         run,
                         ending: Err(why),
@@ -51,12 +51,14 @@ impl Door {
                 });
             }
             Ok(Verdict::Error(raised)) => return Err(ToolFailure::new(raised.text)),
-            Err(Refusal::Bad(words)) => return Err(ToolFailure::ours(&words)),
+            Err(Refusal::Bad(words)) => return Err(ToolFailure::internal(&words)),
             Err(Refusal::TooMany) => {
-                return Err(ToolFailure::ours("too many calls of tools in one session"));
+                return Err(ToolFailure::internal(
+                    "too many calls of tools in one session",
+                ));
             }
             Err(Refusal::Ended | Refusal::Run) => {
-                return Err(ToolFailure::ours("this session has ended"));
+                return Err(ToolFailure::internal("this session has ended"));
             }
         };
         let running = Running {
@@ -65,11 +67,11 @@ impl Door {
         };
         let ran = INSIDE.scope(number, run).await;
         let ran = ran.map_err(|error| ToolFailure::from_error(&error));
-        running.ends(match &ran {
-            Ok(value) => kept::<T>(value).map(Ending::Result),
+        running.finish(match &ran {
+            Ok(value) => encode_value::<T>(value).map(Ending::Result),
             Err(failure) => {
                 let text = failure.to_string();
-                Ok(Ending::Error(Raised::new("ToolFailure", text)))
+                Ok(Ending::Error(RaisedError::new("ToolFailure", text)))
             }
         });
         ran

@@ -28,9 +28,9 @@ pub(crate) fn is_coerced(one: &Value, other: &Value) -> bool {
             let is_there = |(key, one)| other.get(key).is_some_and(|other| alike(one, other));
             one.len() == other.len() && one.iter().all(is_there)
         }
-        _ => match (scalar(one), scalar(other)) {
+        _ => match (scalar_text(one), scalar_text(other)) {
             (Some(one), Some(other)) => {
-                let both = number(&one).zip(number(&other));
+                let both = parse_number(&one).zip(parse_number(&other));
                 let is_equal = both.is_some_and(|(one, other)| json_eq(&one, &other));
                 one.eq_ignore_ascii_case(&other) || is_equal
             }
@@ -39,7 +39,7 @@ pub(crate) fn is_coerced(one: &Value, other: &Value) -> bool {
     }
 }
 
-fn scalar(value: &Value) -> Option<String> {
+fn scalar_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()),
         Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
@@ -47,7 +47,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-fn number(text: &str) -> Option<Value> {
+fn parse_number(text: &str) -> Option<Value> {
     text.parse::<serde_json::Number>().ok().map(Value::from)
 }
 

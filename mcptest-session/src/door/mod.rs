@@ -45,11 +45,11 @@ mod write;
 
 #[cfg(feature = "record")]
 pub(crate) use answering::Strike;
-pub use entry::{By, Ending, OwnCall, Raised};
+pub use entry::{AnsweredBy, Ending, OwnCall, RaisedError};
 #[cfg(feature = "play")]
-pub(crate) use play::Playing;
+pub(crate) use play::CallPlayer;
 #[cfg(feature = "play")]
-pub(crate) use recorded::{RecordedCalls, RecordedOwn};
+pub(crate) use recorded::{RecordedCalls, RecordedOwnCall};
 #[cfg(any(feature = "play", feature = "record"))]
 pub use state::Door;
 #[cfg(any(feature = "play", feature = "record"))]

@@ -9,15 +9,15 @@ use regex::Regex;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::entry::{Ending, OwnCall, Raised};
+use super::entry::{Ending, OwnCall, RaisedError};
 use super::matching::{is_coerced, is_same_tool};
-use super::read::without;
-use super::recorded::{RecordedCalls, RecordedOwn};
-use super::values::unfit;
+use super::read::without_args;
+use super::recorded::{RecordedCalls, RecordedOwnCall};
+use super::values::unusable_message;
 use super::verdict::Verdict;
-use crate::folders::SameFolders;
-use crate::play::call_index::Given;
-use crate::play::matching::same;
+use crate::folders::FolderMap;
+use crate::play::call_index::GivenCalls;
+use crate::play::matching::values_match;
 
 /// How many calls that were not recorded are shown with the nearest recorded call: looking for it takes time.
 const MOST_NEAREST: usize = 100;
@@ -27,15 +27,15 @@ const MOST_UNRECORDED: usize = 50;
 
 /// A recording that answers calls.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Playing {
+pub(crate) struct CallPlayer {
     recorded: RecordedCalls,
     masks: Vec<Regex>,
     /// Which tools run for real.
     options: PlaybackOptions,
     /// The folders of this run, and back.
-    folders: SameFolders,
-    recorded_folders: SameFolders,
-    given: Given,
+    folders: FolderMap,
+    recorded_folders: FolderMap,
+    given: GivenCalls,
     /// Which recorded calls the code has made.
     taken: Vec<bool>,
     /// The recorded calls whose value was given back: the tool did not run.
@@ -63,7 +63,7 @@ pub(super) struct Unrecorded {
 /// Why no recorded call is found: what is said, and the nearest one.
 type Unfound = (String, Option<usize>);
 
-impl Playing {
+impl CallPlayer {
     pub(crate) fn new(
         recorded: RecordedCalls,
         options: PlaybackOptions,
@@ -85,29 +85,29 @@ impl Playing {
     }
 
     /// Sets which folders of this run stand for which recorded folders.
-    pub(crate) fn runs_in(&mut self, folders: &SameFolders) {
+    pub(crate) fn set_folders(&mut self, folders: &FolderMap) {
         self.folders = folders.clone();
         self.recorded_folders = folders.reversed();
     }
 
     /// Puts the recorded folders into the ending of a tool that ran, so that it can be compared with the
     /// recording.
-    pub(super) fn ran(&self, ending: &mut Ending) {
-        with_folders(ending, &self.folders);
+    pub(super) fn restore_folders(&self, ending: &mut Ending) {
+        replace_folders(ending, &self.folders);
     }
 
     /// What is given back for a call; nothing for one that runs.
     pub(super) fn answer(&mut self, call: &mut OwnCall) -> Option<Verdict> {
-        self.folders.put_in(&mut call.args);
+        self.folders.replace_in(&mut call.args);
         let runs = self.options.runs(&call.name);
         let place = match self.find(call) {
             Ok(place) => place,
             Err((words, nearest)) => {
-                let words = self.not_recorded(call, words, nearest);
+                let words = self.note_unrecorded(call, words, nearest);
                 if runs {
                     return None;
                 }
-                let raised = Raised::new("ToolError", format!("mcptest: {words}"));
+                let raised = RaisedError::new("ToolError", format!("mcptest: {words}"));
                 call.ending = Ending::Error(raised.clone());
                 return Some(Verdict::Error(raised));
             }
@@ -122,20 +122,23 @@ impl Playing {
     }
 
     /// Notes a call that was not recorded. If there are too many of them, the run ends: what the call is answered.
-    fn not_recorded(&mut self, call: &OwnCall, words: String, nearest: Option<usize>) -> String {
+    fn note_unrecorded(&mut self, call: &OwnCall, words: String, nearest: Option<usize>) -> String {
         self.not_recorded += 1;
         if self.not_recorded > MOST_UNRECORDED {
-            return ended();
+            return too_many_message();
         }
         let nearest = nearest.map(|place| &self.recorded.calls[place]);
         let is_last = self.not_recorded == MOST_UNRECORDED;
-        let words = if is_last { ended() } else { words };
+        let words = if is_last { too_many_message() } else { words };
         if is_last {
             self.stop.notify_one();
         }
         self.unknown.push(Unrecorded {
             name: call.name.clone(),
-            args: nearest.map_or_else(|| call.args.clone(), |known| compared(known, &call.args)),
+            args: nearest.map_or_else(
+                || call.args.clone(),
+                |known| compared_args(known, &call.args),
+            ),
             nearest: nearest.map(|known| known.own.args.clone()),
             words: words.clone(),
             tick: call.began,
@@ -152,9 +155,9 @@ impl Playing {
         call.by.clone_from(&known.own.by);
         // The code may use the paths that it gets.
         let mut ending = known.own.ending.clone();
-        with_folders(&mut ending, &self.recorded_folders);
+        replace_folders(&mut ending, &self.recorded_folders);
         let (told, text) = (known.told, known.own.text.as_deref());
-        let text = text.map(|text| self.recorded_folders.named_as_recorded(text));
+        let text = text.map(|text| self.recorded_folders.replace_in_text(text));
         match ending {
             Ending::Result(value) => Verdict::Result {
                 value,
@@ -166,7 +169,7 @@ impl Playing {
             Ending::Unreported => {
                 let name = &call.name;
                 let text = format!("mcptest: `{name}` gave no answer when the run was recorded");
-                Verdict::Error(Raised::new("ToolError", text))
+                Verdict::Error(RaisedError::new("ToolError", text))
             }
             Ending::Left => {
                 let name = &call.name;
@@ -175,8 +178,8 @@ impl Playing {
                      `playback: {{ run: [{name}] }}`"
                 );
                 let (name, args) = (name.clone(), call.args.clone());
-                self.unfit(&name, &args, &words, call.began);
-                Verdict::Error(Raised::new("ToolError", format!("mcptest: {words}")))
+                self.note_unfit(&name, &args, &words, call.began);
+                Verdict::Error(RaisedError::new("ToolError", format!("mcptest: {words}")))
             }
         }
     }
@@ -198,17 +201,17 @@ impl Playing {
             let mut fitting = fitting.filter(|place| self.fits(*place, &call.args));
             return match (fitting.next(), left.first()) {
                 (Some(place), _) => Ok(place),
-                (None, Some(nearest)) => Err(self.otherwise(call, *nearest)),
+                (None, Some(nearest)) => Err(self.describe_nearest(call, *nearest)),
                 (None, None) if of_id.iter().any(|place| self.fits(*place, &call.args)) => {
-                    Err((once_more(&call.name), None))
+                    Err((repeated_message(&call.name), None))
                 }
-                (None, None) => Err(self.otherwise(call, of_id[0])),
+                (None, None) => Err(self.describe_nearest(call, of_id[0])),
             };
         }
         let mut equal = 0;
         let forms: Vec<(String, Value)> = self
             .recorded
-            .forms(&call.name, &call.args)
+            .recorded_forms(&call.name, &call.args)
             .map(|(name, args)| (name.to_owned(), args))
             .collect();
         let mut found: Vec<usize> = Vec::new();
@@ -240,7 +243,7 @@ impl Playing {
             }
         }
         if equal > 0 {
-            return Err((once_more(&call.name), None));
+            return Err((repeated_message(&call.name), None));
         }
         let name = &call.name;
         if own().next().is_none() {
@@ -250,7 +253,7 @@ impl Playing {
             ));
         }
         let nearest = own().filter(|_| looks).min_by_key(|place| {
-            let differing = differing(&self.recorded.calls[*place], &call.args).len();
+            let differing = describe_differences(&self.recorded.calls[*place], &call.args).len();
             (self.taken[*place], differing)
         });
         Err(nearest.map_or_else(
@@ -258,14 +261,14 @@ impl Playing {
                 let words = format!("the recording has no call of `{name}` with these arguments");
                 (words, None)
             },
-            |nearest| self.otherwise(call, nearest),
+            |nearest| self.describe_nearest(call, nearest),
         ))
     }
 
     /// What is said of a call whose arguments are not those of a recorded one.
-    fn otherwise(&self, call: &OwnCall, nearest: usize) -> Unfound {
+    fn describe_nearest(&self, call: &OwnCall, nearest: usize) -> Unfound {
         let known = &self.recorded.calls[nearest];
-        let differing = differing(known, &call.args).join(", ");
+        let differing = describe_differences(known, &call.args).join(", ");
         let words = format!(
             "the recording has no call of `{}` with these arguments; the nearest recorded call has {}: {differing}",
             call.name,
@@ -279,20 +282,26 @@ impl Playing {
         let known = &self.recorded.calls[place];
         let recorded = &known.own.args;
         if !known.told {
-            return same(recorded, &without(args, &known.omitted), &self.masks);
+            return values_match(recorded, &without_args(args, &known.omitted), &self.masks);
         }
         // A framework may make another type of what the model wrote, and add what the model did not name.
         let (Value::Object(recorded), Value::Object(args)) = (recorded, args) else {
-            return same(recorded, args, &self.masks);
+            return values_match(recorded, args, &self.masks);
         };
         recorded.iter().all(|(key, old)| {
             let new = args.get(key);
-            new.is_some_and(|new| same(old, new, &self.masks) || is_coerced(old, new))
+            new.is_some_and(|new| values_match(old, new, &self.masks) || is_coerced(old, new))
         })
     }
 
     /// Takes in that the code cannot use what it was given for a call. False: it was given nothing, or said so before.
-    pub(super) fn cannot_use(&mut self, call: &OwnCall, run: usize, why: &str, tick: u64) -> bool {
+    pub(super) fn note_unusable(
+        &mut self,
+        call: &OwnCall,
+        run: usize,
+        why: &str,
+        tick: u64,
+    ) -> bool {
         let place = call
             .recorded
             .filter(|place| self.given_back.contains(place));
@@ -301,16 +310,16 @@ impl Playing {
         else {
             return false;
         };
-        let words = unfit(&call.name, why, known.told);
+        let words = unusable_message(&call.name, why, known.told);
         let is_new = self.unfit.insert(run);
         if is_new {
-            self.unfit(&call.name, &call.args, &words, tick);
+            self.note_unfit(&call.name, &call.args, &words, tick);
         }
         is_new
     }
 
     /// Tells of a call that has its recorded value, which does not fit.
-    fn unfit(&mut self, name: &str, args: &Value, words: &str, tick: u64) {
+    fn note_unfit(&mut self, name: &str, args: &Value, words: &str, tick: u64) {
         self.unknown.push(Unrecorded {
             name: name.to_owned(),
             args: args.clone(),
@@ -321,7 +330,7 @@ impl Playing {
     }
 
     /// The recorded calls that were given back, and those that the recording has inside of them.
-    pub(crate) fn gone(&self) -> HashSet<usize> {
+    pub(crate) fn replayed_calls(&self) -> HashSet<usize> {
         let mut gone = self.given_back.clone();
         // A call began before those inside of it.
         for (place, call) in self.recorded.calls.iter().enumerate() {
@@ -338,7 +347,7 @@ impl Playing {
 
     /// The recorded calls inside of those that were given back, which the code did not make.
     pub(crate) fn nested(&self) -> Vec<usize> {
-        let gone = self.gone().into_iter();
+        let gone = self.replayed_calls().into_iter();
         let mut nested: Vec<usize> = gone.filter(|place| !self.taken[*place]).collect();
         nested.sort_unstable();
         nested
@@ -346,8 +355,8 @@ impl Playing {
 
     /// Recorded calls that were not made. Who wrote down what the model was told knew nothing of the tool, and what a call
     /// that was given back made is not made again.
-    pub(super) fn unmade(&self) -> impl Iterator<Item = &RecordedOwn> {
-        let gone = self.gone();
+    pub(super) fn missing_calls(&self) -> impl Iterator<Item = &RecordedOwnCall> {
+        let gone = self.replayed_calls();
         let calls = self.recorded.calls.iter().zip(&self.taken).enumerate();
         calls.filter_map(move |(place, (call, taken))| {
             let is_unmade = !taken && !call.told && !gone.contains(&place);
@@ -356,7 +365,7 @@ impl Playing {
     }
 
     /// Whether a recorded call was made inside of others that the code does not make: those are told.
-    fn is_below_unmade(&self, call: &RecordedOwn) -> bool {
+    fn is_below_unmade(&self, call: &RecordedOwnCall) -> bool {
         let is_unmade = |outer: &usize| self.taken.get(*outer) == Some(&false);
         if let Some(outer) = call.inside {
             return is_unmade(&outer);
@@ -373,33 +382,33 @@ impl Playing {
     }
 }
 
-fn ended() -> String {
+fn too_many_message() -> String {
     format!("the run was ended after {MOST_UNRECORDED} calls of own tools that were not recorded")
 }
 
 /// An ending with folders of one run in the place of those of another.
-fn with_folders(ending: &mut Ending, folders: &SameFolders) {
+fn replace_folders(ending: &mut Ending, folders: &FolderMap) {
     match ending {
-        Ending::Result(value) => folders.put_in(value),
+        Ending::Result(value) => folders.replace_in(value),
         Ending::Error(raised) => {
-            raised.text = folders.named_as_recorded(&raised.text);
+            raised.text = folders.replace_in_text(&raised.text);
             raised
                 .args
                 .iter_mut()
                 .flatten()
-                .for_each(|arg| folders.put_in(arg));
+                .for_each(|arg| folders.replace_in(arg));
         }
         Ending::Left | Ending::Unreported => {}
     }
 }
 
-fn once_more(name: &str) -> String {
+fn repeated_message(name: &str) -> String {
     format!("`{name}` is called once more with these arguments than when the run was recorded")
 }
 
 /// The arguments of a call that are compared with those of a recorded call.
-fn compared(known: &RecordedOwn, args: &Value) -> Value {
-    let mut args = without(args, &known.omitted);
+fn compared_args(known: &RecordedOwnCall, args: &Value) -> Value {
+    let mut args = without_args(args, &known.omitted);
     // What the model did not name may be added to what it was told.
     if let (true, Value::Object(args), Value::Object(old)) =
         (known.told, &mut args, &known.own.args)
@@ -410,15 +419,15 @@ fn compared(known: &RecordedOwn, args: &Value) -> Value {
 }
 
 /// The differences between arguments and those of a recorded call, in words.
-fn differing(known: &RecordedOwn, args: &Value) -> Vec<String> {
+fn describe_differences(known: &RecordedOwnCall, args: &Value) -> Vec<String> {
     let empty = Map::new();
-    let args = compared(known, args);
+    let args = compared_args(known, args);
     let old = known.own.args.as_object().unwrap_or(&empty);
     let new = args.as_object().unwrap_or(&empty);
     let mut words = Vec::new();
     for (key, value) in old {
         match new.get(key) {
-            Some(now) if same(value, now, &[]) => {}
+            Some(now) if values_match(value, now, &[]) => {}
             Some(now) => words.push(format!(
                 "`{key}` is {} and was {}",
                 canonical_json(now),

@@ -7,10 +7,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use mcptest_trace::trace::{ToolCall, ToolResult, Trace};
 use serde_json::Value;
 
-use super::entry::{Ending, OwnCall, Raised};
+use super::entry::{Ending, OwnCall, RaisedError};
 use super::matching::is_same_tool;
-use super::read::{names, without};
-use crate::json::{list, whole};
+use super::read::{read_names, without_args};
+use crate::json::{list, parse_count};
 use crate::play::call_index::CallIndex;
 
 /// A recorded call.
@@ -19,7 +19,7 @@ use crate::play::call_index::CallIndex;
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own, and all go together"
 )]
-pub(crate) struct RecordedOwn {
+pub(crate) struct RecordedOwnCall {
     pub(crate) own: OwnCall,
     /// Arguments that the recording names and does not keep.
     pub(crate) omitted: Vec<String>,
@@ -44,7 +44,7 @@ pub(crate) struct RecordedOwn {
 /// The calls of a recording, and what finds them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordedCalls {
-    pub(crate) calls: Vec<RecordedOwn>,
+    pub(crate) calls: Vec<RecordedOwnCall>,
     pub(super) index: CallIndex,
     /// By the calls of the trace.
     pub(super) by_call: HashMap<usize, Vec<usize>>,
@@ -60,31 +60,33 @@ impl RecordedCalls {
     /// What a recording has: its notes, and its trace.
     pub(crate) fn from_notes(notes: &[Value], trace: &Trace) -> Self {
         let made = trace.tool_calls.iter().zip(trace.results_by_call());
-        let tells: Vec<bool> = made.map(|(call, result)| tells(call, result)).collect();
+        let tells: Vec<bool> = made
+            .map(|(call, result)| tells_result(call, result))
+            .collect();
         let own = notes.iter().filter_map(|note| {
-            let call = place_of(note.get("call"));
+            let call = parse_index(note.get("call"));
             let is_late = note["late"] == true;
-            Some(RecordedOwn {
+            Some(RecordedOwnCall {
                 tells: !is_late
                     && note["in_text"] != true
                     && call.is_some_and(|call| tells.get(call) == Some(&true)),
                 own: OwnCall::from_json(note)?,
-                omitted: names(note, "omitted"),
+                omitted: read_names(note, "omitted"),
                 call: call.filter(|call| *call < trace.tool_calls.len()),
                 step: call
                     .and_then(|call| trace.tool_calls.get(call)?.step)
                     .and_then(|step| usize::try_from(step).ok()),
-                inside: place_of(note.get("inside")),
+                inside: parse_index(note.get("inside")),
                 open: list(note, "ids_open")
                     .iter()
-                    .filter_map(|open| place_of(Some(open)))
+                    .filter_map(|open| parse_index(Some(open)))
                     .collect(),
                 told: false,
                 in_text: note["in_text"] == true,
                 knows_error: true,
             })
         });
-        let mut calls: Vec<RecordedOwn> = own.collect();
+        let mut calls: Vec<RecordedOwnCall> = own.collect();
         let known = calls.iter().map(|call| call.own.name.as_str());
         let known: BTreeSet<&str> = known.collect();
         let is_noted = |tool: &str| known.iter().any(|name| is_same_tool(name, tool));
@@ -94,9 +96,9 @@ impl RecordedCalls {
         let told = told.map(|(place, (call, result))| {
             let mut own = OwnCall::new(&call.name, Value::clone(&call.args));
             if let Some(result) = result {
-                own.ending = ending_from_told(words_of(&result.result), result.is_error);
+                own.ending = ending_from_told(result_text(&result.result), result.is_error);
             }
-            RecordedOwn {
+            RecordedOwnCall {
                 own,
                 omitted: Vec::new(),
                 call: Some(place),
@@ -109,7 +111,7 @@ impl RecordedCalls {
                 knows_error: result.is_some_and(|result| result.error_known),
             }
         });
-        let told: Vec<RecordedOwn> = told.collect();
+        let told: Vec<RecordedOwnCall> = told.collect();
         calls.extend(told);
         let mut all = Self::default();
         for (place, call) in calls.iter().enumerate() {
@@ -129,20 +131,20 @@ impl RecordedCalls {
     }
 
     /// The calls of the trace that no model asked for in a call.
-    pub(crate) fn in_text(&self) -> HashSet<usize> {
+    pub(crate) fn calls_in_text(&self) -> HashSet<usize> {
         let in_text = self.calls.iter().filter(|call| call.in_text);
         in_text.filter_map(|call| call.call).collect()
     }
 
     /// The names that the recording has for a tool, each with the arguments of a call as the recording may have them.
-    pub(super) fn forms<'r>(
+    pub(super) fn recorded_forms<'r>(
         &'r self,
         tool: &'r str,
         args: &'r Value,
     ) -> impl Iterator<Item = (&'r str, Value)> {
         self.names(tool).flat_map(move |name| {
             let omitted = self.omitted.get(name).into_iter().flatten();
-            omitted.map(move |omitted| (name, without(args, omitted)))
+            omitted.map(move |omitted| (name, without_args(args, omitted)))
         })
     }
 
@@ -158,13 +160,13 @@ impl RecordedCalls {
 }
 
 /// A place in a list.
-fn place_of(written: Option<&Value>) -> Option<usize> {
-    usize::try_from(whole(written?)?).ok()
+fn parse_index(written: Option<&Value>) -> Option<usize> {
+    usize::try_from(parse_count(written?)?).ok()
 }
 
 /// Whether the model was told what the tool of a call gave. Where it was told something else, such as that the tool works in
 /// the background, nothing says when the tool was called.
-fn tells(call: &ToolCall, result: Option<&ToolResult>) -> bool {
+fn tells_result(call: &ToolCall, result: Option<&ToolResult>) -> bool {
     let is_other = call.own.as_ref().is_some_and(|own| own.result.is_some());
     result.is_some_and(|result| result.error_known && !result.is_error) && !is_other
 }
@@ -177,11 +179,11 @@ fn ending_from_told(words: Value, is_error: bool) -> Ending {
     let text = words
         .as_str()
         .map_or_else(|| words.to_string(), str::to_owned);
-    Ending::Error(Raised::new("ToolError", text))
+    Ending::Error(RaisedError::new("ToolError", text))
 }
 
 /// The text of a result, where it is one of MCP's form.
-fn words_of(result: &Value) -> Value {
+fn result_text(result: &Value) -> Value {
     let Some(blocks) = result["content"].as_array() else {
         return result.clone();
     };

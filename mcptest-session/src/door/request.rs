@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::entry::{Ending, Raised};
-use crate::json::{given, text};
-use crate::lossless::{Change, Parsed, parse, problem};
+use super::entry::{Ending, RaisedError};
+use crate::json::{non_null, text};
+use crate::lossless::{Change, Parsed, describe_error, parse};
 
 /// A tool is called.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,26 +38,26 @@ pub fn run_id(run: usize) -> String {
     format!("t{run}")
 }
 
-fn run_of(id: &str) -> Option<usize> {
+fn parse_run_id(id: &str) -> Option<usize> {
     let digits = id.strip_prefix('t')?;
     let run = digits.parse().ok()?;
     (run_id(run) == id).then_some(run)
 }
 
-fn object(body: &[u8]) -> Result<(Value, Vec<Change>), String> {
+fn parse_object(body: &[u8]) -> Result<(Value, Vec<Change>), String> {
     match parse(body) {
         Ok(Parsed {
             value: value @ Value::Object(_),
             changes,
         }) => Ok((value, changes)),
         Ok(_) => Err("the request is no JSON object".to_owned()),
-        Err(error) => Err(format!("the request {}", problem(&error))),
+        Err(error) => Err(format!("the request {}", describe_error(&error))),
     }
 }
 
 /// A member that is a text, if it is there and not null.
-fn optional<'v>(value: &'v Value, key: &str) -> Result<Option<&'v str>, String> {
-    match given(value, key) {
+fn optional_text<'v>(value: &'v Value, key: &str) -> Result<Option<&'v str>, String> {
+    match non_null(value, key) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
         Some(_) => Err(format!("`{key}` is no text")),
@@ -69,16 +69,16 @@ fn optional<'v>(value: &'v Value, key: &str) -> Result<Option<&'v str>, String> 
 /// # Errors
 ///
 /// What is wrong with it.
-pub fn call(body: &[u8]) -> Result<CallRequest, String> {
-    let (mut value, _) = object(body)?;
-    let name = optional(&value, "name")?.filter(|name| !name.trim().is_empty());
+pub fn parse_call(body: &[u8]) -> Result<CallRequest, String> {
+    let (mut value, _) = parse_object(body)?;
+    let name = optional_text(&value, "name")?.filter(|name| !name.trim().is_empty());
     let name = name.ok_or("the request names no tool: `name` is missing")?;
     let name = name.to_owned();
-    let call_id = optional(&value, "call_id")?.filter(|id| !id.is_empty());
+    let call_id = optional_text(&value, "call_id")?.filter(|id| !id.is_empty());
     let call_id = call_id.map(str::to_owned);
     let unknown = |id: &str| format!("`inside` names `{id}`, which is no run of this session");
-    let inside = optional(&value, "inside")?;
-    let inside = inside.map(|id| run_of(id).ok_or_else(|| unknown(id)));
+    let inside = optional_text(&value, "inside")?;
+    let inside = inside.map(|id| parse_run_id(id).ok_or_else(|| unknown(id)));
     let inside = inside.transpose()?;
     let args = match value.get_mut("args").map(Value::take) {
         None | Some(Value::Null) => Map::new(),
@@ -98,25 +98,25 @@ pub fn call(body: &[u8]) -> Result<CallRequest, String> {
 /// # Errors
 ///
 /// What is wrong with it.
-pub fn done(body: &[u8]) -> Result<DoneRequest, String> {
-    let (mut value, changes) = object(body)?;
-    let id = optional(&value, "run")?.ok_or("the request names no run: `run` is missing")?;
+pub fn parse_done(body: &[u8]) -> Result<DoneRequest, String> {
+    let (mut value, changes) = parse_object(body)?;
+    let id = optional_text(&value, "run")?.ok_or("the request names no run: `run` is missing")?;
     // A run that was never begun has no number.
-    let run = run_of(id).unwrap_or(usize::MAX);
+    let run = parse_run_id(id).unwrap_or(usize::MAX);
     let said = ["result", "error", "left", "unkept"];
     let said = said.iter().filter(|key| match **key {
         "result" => value.get(**key).is_some(),
         "left" => value[**key] == true,
-        _ => given(&value, key).is_some(),
+        _ => non_null(&value, key).is_some(),
     });
     if said.count() > 1 {
         return Err("a run ends in one way: with `result`, `error`, `left` or `unkept`".to_owned());
     }
-    let ending = if let Some(why) = optional(&value, "unkept")? {
+    let ending = if let Some(why) = optional_text(&value, "unkept")? {
         Err(why.to_owned())
-    } else if let Some(error) = given(&value, "error") {
+    } else if let Some(error) = non_null(&value, "error") {
         let is_error = error.is_object() && text(error, "text").is_some();
-        let raised = Raised::from_json(error).filter(|_| is_error);
+        let raised = RaisedError::from_json(error).filter(|_| is_error);
         let raised = raised.ok_or("`error` is no object with `type` and `text`")?;
         Ok(Ending::Error(raised))
     } else if value["left"] == true {
@@ -129,8 +129,11 @@ pub fn done(body: &[u8]) -> Result<DoneRequest, String> {
             None => Ok(Ending::Result(result.unwrap_or_default())),
         }
     };
-    let text = optional(&value, "text")?.map(str::to_owned);
-    let text = ending.as_ref().ok().and_then(|ending| ending.text(text));
+    let text = optional_text(&value, "text")?.map(str::to_owned);
+    let text = ending
+        .as_ref()
+        .ok()
+        .and_then(|ending| ending.text_if_more(text));
     Ok(DoneRequest { run, ending, text })
 }
 
@@ -142,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_call_has_a_name_and_an_object_of_arguments() {
-        let read = |value: Value| call(value.to_string().as_bytes());
+        let read = |value: Value| parse_call(value.to_string().as_bytes());
         let whole = read(
             json!({ "name": "refund", "args": { "order": 7 }, "call_id": "c", "inside": "t3" }),
         );
@@ -166,12 +169,12 @@ mod tests {
         ] {
             assert!(read(wrong.clone()).is_err(), "{wrong}");
         }
-        assert!(call(b"{").is_err());
+        assert!(parse_call(b"{").is_err());
     }
 
     #[test]
     fn a_run_ends_in_one_way() {
-        let read = |value: Value| done(value.to_string().as_bytes());
+        let read = |value: Value| parse_done(value.to_string().as_bytes());
         let ending = |value: Value| read(value).map(|done| done.ending.unwrap());
         let null = Ok(Ending::Result(Value::Null));
         assert_eq!(ending(json!({ "run": "t0" })), null);
@@ -185,11 +188,11 @@ mod tests {
         let Ending::Error(raised) = raised else {
             panic!("{raised:?}")
         };
-        assert_eq!(raised.written(), error);
+        assert_eq!(raised.to_json(), error);
         let unkept = read(json!({ "run": "t0", "unkept": "a socket" })).unwrap();
         assert_eq!(unkept.ending, Err("a socket".to_owned()));
         // Nothing is lost in silence.
-        let nan = done(br#"{ "run": "t0", "result": NaN }"#).unwrap();
+        let nan = parse_done(br#"{ "run": "t0", "result": NaN }"#).unwrap();
         assert!(nan.ending.is_err());
         assert_eq!(read(json!({ "run": "x" })).unwrap().run, usize::MAX);
         for wrong in [
@@ -209,7 +212,7 @@ mod tests {
     fn a_text_is_kept_only_where_it_says_more_than_the_value() {
         let text = |result: Value, text: &str| {
             let request = json!({ "run": "t0", "result": result, "text": text });
-            done(request.to_string().as_bytes()).unwrap().text
+            parse_done(request.to_string().as_bytes()).unwrap().text
         };
         let ordered = "{\"b\":1,\"a\":2}";
         assert_eq!(

@@ -10,12 +10,12 @@ use super::MAX_CALLS;
 use super::answering;
 use super::entry::{Ending, OwnCall};
 #[cfg(feature = "play")]
-use super::play::Playing;
+use super::play::CallPlayer;
 use super::request::{CallRequest, DoneRequest};
 use super::ticks::Ticks;
 use super::verdict::{Refusal, Verdict};
 #[cfg(feature = "record")]
-use crate::mcp::Watch;
+use crate::mcp::TrafficLog;
 
 /// The door of a session.
 #[derive(Debug, Clone)]
@@ -25,32 +25,32 @@ pub struct Door(Arc<Inner>);
 struct Inner {
     began: Instant,
     ticks: Ticks,
-    kept: Mutex<Kept>,
+    kept: Mutex<DoorState>,
     /// The faults of the suite.
     #[cfg(feature = "record")]
-    faults: Option<Watch>,
+    faults: Option<TrafficLog>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct DoorState {
     calls: Vec<OwnCall>,
     /// A tool whose value cannot be kept, and why.
     unkept: Option<(String, String)>,
     answers: OwnAnswers,
     ended: bool,
     #[cfg(feature = "play")]
-    playing: Option<Box<Playing>>,
+    playing: Option<Box<CallPlayer>>,
 }
 
 impl Door {
     /// A door behind which tools run, and are written down.
     #[must_use]
-    pub fn records() -> Self {
-        Self::at(Instant::now(), Ticks::default())
+    pub fn recording() -> Self {
+        Self::recording_since(Instant::now(), Ticks::default())
     }
 
     /// A door behind which tools run and are written down, in a session that has begun already.
-    pub(crate) fn at(began: Instant, ticks: Ticks) -> Self {
+    pub(crate) fn recording_since(began: Instant, ticks: Ticks) -> Self {
         Self(Arc::new(Inner {
             began,
             ticks,
@@ -62,7 +62,7 @@ impl Door {
 
     /// A door behind which tools run and are written down, and faults of the suite strike calls.
     #[cfg(feature = "record")]
-    pub(crate) fn with_faults(began: Instant, ticks: Ticks, faults: Watch) -> Self {
+    pub(crate) fn recording_with_faults(began: Instant, ticks: Ticks, faults: TrafficLog) -> Self {
         Self(Arc::new(Inner {
             began,
             ticks,
@@ -73,7 +73,7 @@ impl Door {
 
     /// Sets the `answers:` of the suite: calls that they name do not run.
     #[must_use]
-    pub fn answered_by(self, answers: OwnAnswers) -> Self {
+    pub fn with_answers(self, answers: OwnAnswers) -> Self {
         self.lock().answers = answers;
         self
     }
@@ -86,8 +86,8 @@ impl Door {
 
     /// A door behind which no tool runs: what was recorded is given back.
     #[cfg(feature = "play")]
-    pub(crate) fn plays(playing: Playing, ticks: Ticks) -> Self {
-        let door = Self::at(Instant::now(), ticks);
+    pub(crate) fn playing(playing: CallPlayer, ticks: Ticks) -> Self {
+        let door = Self::recording_since(Instant::now(), ticks);
         door.lock().playing = Some(Box::new(playing));
         door
     }
@@ -114,12 +114,12 @@ impl Door {
         #[cfg(feature = "record")]
         if let Some(faults) = &self.0.faults {
             // Which fault strikes is told by what the model asked for.
-            faults.heard_of(&call).await;
+            faults.wait_until_requested(&call).await;
         }
-        self.begins(call)
+        self.begin_call(call)
     }
 
-    fn begins(&self, mut call: OwnCall) -> Result<Verdict, Refusal> {
+    fn begin_call(&self, mut call: OwnCall) -> Result<Verdict, Refusal> {
         let mut kept = self.lock();
         let kept = &mut *kept;
         if kept.ended {
@@ -142,10 +142,10 @@ impl Door {
                 call.ended = Some(self.0.ticks.next());
                 call.ended_at = Some(call.began_at);
                 kept.calls.push(call);
-                return Ok(verdict.given(kept.calls.len() - 1));
+                return Ok(verdict.with_run(kept.calls.len() - 1));
             }
         }
-        if let Some(verdict) = self.in_place(kept, &mut call) {
+        if let Some(verdict) = self.answer_in_place(kept, &mut call) {
             call.ended = Some(self.0.ticks.next());
             call.ended_at = Some(call.began_at);
             kept.calls.push(call);
@@ -160,17 +160,17 @@ impl Door {
         not(feature = "record"),
         allow(clippy::unused_self, reason = "only a recording has faults")
     )]
-    fn in_place(&self, kept: &mut Kept, call: &mut OwnCall) -> Option<Verdict> {
+    fn answer_in_place(&self, kept: &mut DoorState, call: &mut OwnCall) -> Option<Verdict> {
         #[cfg(feature = "record")]
         if let Some(faults) = &self.0.faults {
             let mut others = kept.calls.iter();
             let is_outer = call.inside.is_none() && others.all(|other| other.ended.is_some());
-            if let Some(strike) = faults.strikes(call, is_outer) {
-                return Some(answering::struck(call, strike));
+            if let Some(strike) = faults.fault_for(call, is_outer) {
+                return Some(answering::end_by_fault(call, strike));
             }
         }
         let answered = kept.answers.answer(&call.name, &call.args);
-        answering::answered(call, answered)
+        answering::end_by_answer(call, answered)
     }
 
     /// A run has ended, or the code cannot use what it was given.
@@ -190,7 +190,7 @@ impl Door {
             && call.ended.is_some()
         {
             let tick = self.0.ticks.next();
-            let is_told = playing.cannot_use(call, done.run, why, tick);
+            let is_told = playing.note_unusable(call, done.run, why, tick);
             return is_told.then_some(()).ok_or(Refusal::Run);
         }
         let call = call.filter(|call| call.ended.is_none());
@@ -202,7 +202,7 @@ impl Door {
                 call.ending = ending;
                 #[cfg(feature = "play")]
                 if let Some(playing) = &kept.playing {
-                    playing.ran(&mut call.ending);
+                    playing.restore_folders(&mut call.ending);
                 }
                 call.text = done.text;
             }
@@ -227,8 +227,8 @@ impl Door {
 
     /// The calls till now as the entries of `session.tools` of a cassette, without what the run adds.
     #[must_use]
-    pub fn written(&self) -> Vec<Value> {
-        self.lock().calls.iter().map(OwnCall::written).collect()
+    pub fn notes(&self) -> Vec<Value> {
+        self.lock().calls.iter().map(OwnCall::to_json).collect()
     }
 
     /// A tool whose value cannot be kept, and why.
@@ -238,7 +238,7 @@ impl Door {
     }
 
     #[cfg(feature = "play")]
-    pub(crate) fn with_playing<T>(&self, ask: impl FnOnce(&mut Playing) -> T) -> Option<T> {
+    pub(crate) fn with_playing<T>(&self, ask: impl FnOnce(&mut CallPlayer) -> T) -> Option<T> {
         self.lock().playing.as_deref_mut().map(ask)
     }
 
@@ -246,7 +246,7 @@ impl Door {
         u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, DoorState> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -259,7 +259,7 @@ pub(super) struct Running<'d> {
 }
 
 impl Running<'_> {
-    pub(super) fn ends(self, ending: Result<Ending, String>) {
+    pub(super) fn finish(self, ending: Result<Ending, String>) {
         let run = self.run;
         _ = self.door.done(DoneRequest {
             run,

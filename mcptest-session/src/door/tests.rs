@@ -46,6 +46,6 @@ fn told(door: &Door) -> Vec<String> {
 /// A door that plays what the model was told, and some notes.
 fn plays(notes: &[Value], trace: &mcptest_trace::trace::Trace) -> Door {
     let recorded = RecordedCalls::from_notes(notes, trace);
-    let playing = super::Playing::new(recorded, PlaybackOptions::suite_default(), Vec::new());
-    Door::plays(playing, Ticks::default())
+    let playing = super::CallPlayer::new(recorded, PlaybackOptions::suite_default(), Vec::new());
+    Door::playing(playing, Ticks::default())
 }

@@ -25,7 +25,7 @@ impl ToolFailure {
     }
 
     /// A failure with words of this crate, which begin with `mcptest:`.
-    pub(crate) fn ours(words: &str) -> Self {
+    pub(crate) fn internal(words: &str) -> Self {
         Self(format!("mcptest: {words}"))
     }
 
@@ -36,7 +36,7 @@ impl ToolFailure {
 }
 
 /// A value as JSON, if reading that JSON gives the value again. The error says why it does not.
-pub(crate) fn kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<Value, String> {
+pub(crate) fn encode_value<T: Serialize + DeserializeOwned>(value: &T) -> Result<Value, String> {
     let kind = std::any::type_name::<T>();
     let written = serde_json::to_value(value)
         .map_err(|error| format!("its value of the type `{kind}` cannot be written: {error}"))?;
@@ -53,7 +53,7 @@ pub(crate) fn kept<T: Serialize + DeserializeOwned>(value: &T) -> Result<Value, 
 }
 
 /// A recorded result as the type that the code wants; why it is none. What the model was told is a text, of JSON or of words.
-pub(crate) fn fitting<T: DeserializeOwned>(value: Value, is_told: bool) -> Result<T, String> {
+pub(crate) fn decode_value<T: DeserializeOwned>(value: Value, is_told: bool) -> Result<T, String> {
     let fits = match &value {
         Value::String(words) if is_told => serde_json::from_str(words)
             .or_else(|error| serde_json::from_value(value.clone()).map_err(|_| error)),
@@ -63,7 +63,7 @@ pub(crate) fn fitting<T: DeserializeOwned>(value: Value, is_told: bool) -> Resul
 }
 
 /// What is said of a recorded result that is no value of the type that the code wants.
-pub(crate) fn unfit(name: &str, why: &str, is_told: bool) -> String {
+pub(crate) fn unusable_message(name: &str, why: &str, is_told: bool) -> String {
     let found = if is_told {
         format!(
             "the recording has only what the model was told of `{name}`, and the code cannot use that as a result: {why}"

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::entry::Raised;
+use super::entry::RaisedError;
 
 /// What a call is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,13 +21,13 @@ pub enum Verdict {
         given: Option<usize>,
     },
     /// It does not run: this is what it raises.
-    Error(Raised),
+    Error(RaisedError),
 }
 
 #[cfg(feature = "play")]
 impl Verdict {
     /// Sets the number under which the code may refuse a recorded value. Other verdicts stay as they are.
-    pub(super) fn given(mut self, run: usize) -> Self {
+    pub(super) fn with_run(mut self, run: usize) -> Self {
         if let Self::Result { given, .. } = &mut self {
             *given = Some(run);
         }

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::entry::{Ending, OwnCall, Raised};
-use crate::json::{named, text};
+use super::entry::{Ending, OwnCall, RaisedError};
+use crate::json::{nonempty_string, text};
 
-impl Raised {
+impl RaisedError {
     /// Its form on the wire and in a cassette.
     #[must_use]
-    pub fn written(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let mut written = json!({ "type": self.kind });
         if let Some(module) = &self.module {
             written["module"] = module.as_str().into();
@@ -30,8 +30,8 @@ impl Raised {
             return Some(Self::new("ToolFailure", text));
         }
         value.is_object().then(|| Self {
-            kind: named(value, "type").unwrap_or_else(|| "ToolError".to_owned()),
-            module: named(value, "module"),
+            kind: nonempty_string(value, "type").unwrap_or_else(|| "ToolError".to_owned()),
+            module: nonempty_string(value, "module"),
             text: text(value, "text").unwrap_or_default().to_owned(),
             args: value.get("args").and_then(Value::as_array).cloned(),
             items: value.get("items").and_then(Value::as_array).cloned(),
@@ -52,13 +52,13 @@ impl Ending {
         match self {
             Self::Unreported => {}
             Self::Result(value) => written["result"] = value.clone(),
-            Self::Error(raised) => written["error"] = raised.written(),
+            Self::Error(raised) => written["error"] = raised.to_json(),
             Self::Left => written["left"] = true.into(),
         }
     }
 
     /// A text of its value, if it is one that says more than the value does.
-    pub(crate) fn text(&self, text: Option<String>) -> Option<String> {
+    pub(crate) fn text_if_more(&self, text: Option<String>) -> Option<String> {
         let Self::Result(value) = self else {
             return None;
         };
@@ -71,7 +71,7 @@ impl Ending {
     /// Reads it out of the object of its call.
     #[must_use]
     pub fn from_json(written: &Value) -> Self {
-        let error = written.get("error").and_then(Raised::from_json);
+        let error = written.get("error").and_then(RaisedError::from_json);
         match (error, written.get("result")) {
             (Some(raised), _) => Self::Error(raised),
             (None, Some(value)) => Self::Result(value.clone()),
@@ -83,7 +83,7 @@ impl Ending {
 
 impl OwnCall {
     /// What a cassette has of it, but for what is known of it beside the run.
-    pub(crate) fn written(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let mut written = json!({ "name": self.name, "args": self.args });
         self.ending.write(&mut written);
         if let Some(text) = &self.text {

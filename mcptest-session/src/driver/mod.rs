@@ -30,8 +30,8 @@ pub use servers::{Seat, Servers};
 #[cfg(feature = "play")]
 pub use starting::run_in;
 #[cfg(feature = "record")]
-pub(crate) use stdio::{LastLines, lines};
-use stdio::{Listener, Said};
+pub(crate) use stdio::{LastLines, read_lines};
+use stdio::{Listener, Output};
 
 use tokio::sync::Notify;
 
@@ -106,7 +106,7 @@ impl AgentCommand {
 /// How a command ended.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Ended {
+pub struct CommandOutcome {
     /// How it ended; `None` where it was ended: it took too long, or [`is_stopped`](Self::is_stopped).
     pub status: Option<ExitStatus>,
     /// What it printed on its standard output.
@@ -121,7 +121,7 @@ pub struct Ended {
     pub is_stopped: bool,
 }
 
-impl Ended {
+impl CommandOutcome {
     /// Whether the program ended well.
     #[must_use]
     pub fn is_success(&self) -> bool {
@@ -130,7 +130,7 @@ impl Ended {
 
     /// How the command ended and the last it said, in one line.
     #[cfg(feature = "record")]
-    pub(crate) fn in_a_line(&self) -> String {
+    pub(crate) fn to_line(&self) -> String {
         let said = self.to_string();
         match said.split_once("; on standard error:\n") {
             Some((how, lines)) => {
@@ -143,12 +143,12 @@ impl Ended {
 
     /// Whether it took too long.
     #[must_use]
-    pub fn is_too_late(&self) -> bool {
+    pub fn has_timed_out(&self) -> bool {
         self.status.is_none() && !self.is_stopped
     }
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for CommandOutcome {
     /// How it ended, and the last it said.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.unasked, self.status) {
@@ -198,9 +198,9 @@ impl std::error::Error for StartError {
 /// # Errors
 ///
 /// It cannot be started.
-pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
+pub async fn run(agent: &AgentCommand) -> Result<CommandOutcome, StartError> {
     let mut running = start(agent, None)?;
-    let said = Said::default();
+    let said = Output::default();
     let (talking, listener) = converse(&mut running, agent, &said);
     let waiting = async { running.child().wait().await.ok() };
     let end = attend(agent, agent.time_limit, talking, waiting).await;
@@ -214,12 +214,12 @@ pub async fn run(agent: &AgentCommand) -> Result<Ended, StartError> {
 fn converse<'a>(
     running: &mut Running,
     agent: &'a AgentCommand,
-    said: &'a Said,
+    said: &'a Output,
 ) -> (impl Future<Output = Result<(), String>> + use<'a>, Listener) {
     let child = running.child();
     let stdin = child.stdin().take();
     let listener = Listener::new(child.stdout().take(), child.stderr().take(), said);
-    (stdio::talk(stdin, &agent.turns, said), listener)
+    (stdio::send_turns(stdin, &agent.turns, said), listener)
 }
 
 /// How a program ended.
@@ -231,9 +231,9 @@ struct End {
 
 impl End {
     /// The same with what it printed.
-    fn with(self, said: &Said) -> Ended {
+    fn with(self, said: &Output) -> CommandOutcome {
         let printed = said.printed();
-        Ended {
+        CommandOutcome {
             status: self.status,
             stdout: printed.stdout,
             stderr: printed.stderr.into(),

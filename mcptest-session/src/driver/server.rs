@@ -20,8 +20,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::stdio::{Listener, Said, talk};
-use super::{AgentCommand, End, Ended, LAST_WORDS, attend};
+use super::stdio::{Listener, Output, send_turns};
+use super::{AgentCommand, CommandOutcome, End, LAST_WORDS, attend};
 use crate::endpoint::secret;
 use crate::process::{Running, Watcher};
 
@@ -44,7 +44,7 @@ pub(super) struct Server {
     /// The run for which it was started.
     first: AgentCommand,
     /// What it printed before it could fork belongs to each run.
-    printed: Said,
+    printed: Output,
     is_gone: bool,
     /// It ends with this.
     _running: Running,
@@ -55,7 +55,7 @@ impl Server {
     pub(super) fn new(
         stream: StdStream,
         first: AgentCommand,
-        printed: Said,
+        printed: Output,
         running: Running,
     ) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Server {
         &mut self,
         agent: &AgentCommand,
         limit: Option<Duration>,
-    ) -> Option<Ended> {
+    ) -> Option<CommandOutcome> {
         let begun = tokio::time::timeout(PATIENCE, self.begin(agent)).await;
         let Ok(Ok(mut child)) = begun else {
             self.is_gone = true;
@@ -99,7 +99,7 @@ impl Server {
         };
         let said = self.printed.branch();
         let listener = Listener::new(Some(child.stdout), Some(child.stderr), &said);
-        let talking = talk(Some(child.stdin), &agent.turns, &said);
+        let talking = send_turns(Some(child.stdin), &agent.turns, &said);
         let is_lost = Cell::new(false);
         let waiting = async {
             let status = child.lines.next().await;

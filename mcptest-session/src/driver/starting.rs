@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::server::{Answer, Offer, Server};
 use super::servers::Seat;
 #[cfg(target_os = "linux")]
-use super::stdio::{Said, beginning};
-use super::{AgentCommand, Ended, StartError, run};
+use super::stdio::{Output, beginning};
+use super::{AgentCommand, CommandOutcome, StartError, run};
 #[cfg(target_os = "linux")]
 use super::{LAST_WORDS, attend, converse, start};
 
@@ -18,7 +18,10 @@ use super::{LAST_WORDS, attend, converse, start};
 /// # Errors
 ///
 /// The program cannot be started.
-pub async fn run_in(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<Ended, StartError> {
+pub async fn run_in(
+    agent: &AgentCommand,
+    seat: &mut Seat<'_>,
+) -> Result<CommandOutcome, StartError> {
     if let Some(mut server) = seat.take_server() {
         if server.fits(agent)
             && let Some(ended) = server.run(agent, agent.time_limit).await
@@ -40,13 +43,19 @@ pub async fn run_in(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<Ended, 
 
 /// Starts the program for this run alone: it cannot be forked here.
 #[cfg(not(target_os = "linux"))]
-async fn start_to_serve(agent: &AgentCommand, _: &mut Seat<'_>) -> Result<Ended, StartError> {
+async fn start_to_serve(
+    agent: &AgentCommand,
+    _: &mut Seat<'_>,
+) -> Result<CommandOutcome, StartError> {
     run(agent).await
 }
 
 /// Starts a program for its run. If it says that it forks, it is kept for the next ones.
 #[cfg(target_os = "linux")]
-async fn start_to_serve(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<Ended, StartError> {
+async fn start_to_serve(
+    agent: &AgentCommand,
+    seat: &mut Seat<'_>,
+) -> Result<CommandOutcome, StartError> {
     let Ok(offer) = Offer::new() else {
         seat.refuse(None);
         return run(agent).await;
@@ -54,7 +63,7 @@ async fn start_to_serve(agent: &AgentCommand, seat: &mut Seat<'_>) -> Result<End
     let begun = Instant::now();
     let mut running = start(agent, Some(&offer.name))?;
     let process = running.child().id();
-    let said = Said::default();
+    let said = Output::default();
     let (talking, listener) = converse(&mut running, agent, &said);
     let given = beginning(&agent.turns);
     let stream = {

@@ -51,12 +51,12 @@ impl From<LastLines> for Vec<String> {
 
 /// What a command printed till now, shared by the tasks that read its streams.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Said {
+pub(super) struct Output {
     printed: Arc<Mutex<Printed>>,
     more: Arc<Notify>,
 }
 
-impl Said {
+impl Output {
     /// What was printed till now, to which other programs add each for itself.
     #[cfg(all(feature = "play", target_os = "linux"))]
     pub(super) fn branch(&self) -> Self {
@@ -75,7 +75,7 @@ impl Said {
     }
 
     /// Waits until so many turns were answered.
-    async fn answers(&self, count: usize) {
+    async fn wait_for_answers(&self, count: usize) {
         loop {
             let more = self.more.notified();
             if self.lock().said.len() >= count {
@@ -85,7 +85,7 @@ impl Said {
         }
     }
 
-    fn line_of_stdout(&self, line: &str) {
+    fn push_stdout(&self, line: &str) {
         let mut printed = self.lock();
         if printed.stdout.len() + line.len() < MOST {
             printed.stdout.push_str(line);
@@ -99,7 +99,7 @@ impl Said {
         }
     }
 
-    fn line_of_stderr(&self, line: &str) {
+    fn push_stderr(&self, line: &str) {
         self.lock().stderr.push(line);
     }
 }
@@ -111,12 +111,12 @@ impl Listener {
     pub(super) fn new(
         stdout: Option<impl AsyncRead + Unpin + Send + 'static>,
         stderr: Option<impl AsyncRead + Unpin + Send + 'static>,
-        said: &Said,
+        said: &Output,
     ) -> Self {
         let (out, err) = (said.clone(), said.clone());
         Self(vec![
-            tokio::spawn(lines(stdout, move |line| out.line_of_stdout(line))),
-            tokio::spawn(lines(stderr, move |line| err.line_of_stderr(line))),
+            tokio::spawn(read_lines(stdout, move |line| out.push_stdout(line))),
+            tokio::spawn(read_lines(stderr, move |line| err.push_stderr(line))),
         ])
     }
 
@@ -131,7 +131,7 @@ impl Listener {
 }
 
 /// Gives each line, with its end; of one that is too long, pieces.
-pub(crate) async fn lines(from: Option<impl AsyncRead + Unpin>, mut each: impl FnMut(&str)) {
+pub(crate) async fn read_lines(from: Option<impl AsyncRead + Unpin>, mut each: impl FnMut(&str)) {
     let Some(mut from) = from else { return };
     let (mut held, mut part) = (Vec::new(), vec![0; 8 << 10]);
     loop {
@@ -158,22 +158,22 @@ pub(crate) async fn lines(from: Option<impl AsyncRead + Unpin>, mut each: impl F
 /// # Errors
 ///
 /// The command closed its standard input before it was asked all turns.
-pub(super) async fn talk(
+pub(super) async fn send_turns(
     stdin: Option<impl AsyncWrite + Unpin>,
     turns: &[String],
-    said: &Said,
+    said: &Output,
 ) -> Result<(), String> {
     let Some(mut stdin) = stdin else {
         return Ok(());
     };
     if let [prompt] = turns {
         // A program may take the prompt from elsewhere, and read nothing.
-        let _ = give(&mut stdin, prompt).await;
+        let _ = write_and_flush(&mut stdin, prompt).await;
         return Ok(());
     }
     for (index, turn) in turns.iter().enumerate() {
         let line = line_of(turn);
-        give(&mut stdin, &line).await.map_err(|error| {
+        write_and_flush(&mut stdin, &line).await.map_err(|error| {
             format!(
                 "turn {} of {} could not be sent to the program: {error}; with several turns the program reads lines \
                  `{{\"user\": \"…\"}}` and answers each with a line `{{\"said\": \"…\"}}`",
@@ -181,7 +181,7 @@ pub(super) async fn talk(
                 turns.len()
             )
         })?;
-        said.answers(index + 1).await;
+        said.wait_for_answers(index + 1).await;
     }
     Ok(())
 }
@@ -200,7 +200,7 @@ pub(super) fn beginning(turns: &[String]) -> String {
     }
 }
 
-async fn give(stdin: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<()> {
+async fn write_and_flush(stdin: &mut (impl AsyncWrite + Unpin), text: &str) -> io::Result<()> {
     stdin.write_all(text.as_bytes()).await?;
     stdin.flush().await
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{AgentCommand, Ended};
+use super::{AgentCommand, CommandOutcome};
 
 fn sh(script: &str, turns: &[&str]) -> AgentCommand {
     let command = ["sh", "-c", script, "agent", "<{{prompt}}>"];
@@ -12,7 +12,7 @@ fn sh(script: &str, turns: &[&str]) -> AgentCommand {
     }
 }
 
-fn run(agent: &AgentCommand) -> Ended {
+fn run(agent: &AgentCommand) -> CommandOutcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -30,7 +30,7 @@ fn a_prompt_stands_on_standard_input_and_in_arguments() {
     let ended = run(&agent);
     assert_eq!(ended.stdout, "Cancel 7.\n<Cancel 7.> set\n");
     assert_eq!(ended.stderr, ["oops"]);
-    assert!(!ended.is_success() && !ended.is_too_late());
+    assert!(!ended.is_success() && !ended.has_timed_out());
     assert_eq!(
         ended.to_string(),
         "the program ended with exit status: 3; on standard error:\noops"
@@ -72,7 +72,7 @@ fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
     agent.time_limit = Some(Duration::from_millis(500));
     let began = Instant::now();
     let ended = run(&agent);
-    assert!(ended.is_too_late());
+    assert!(ended.has_timed_out());
     assert!(began.elapsed() < Duration::from_secs(20));
     let started = std::fs::read_to_string(&file).unwrap();
     assert!(is_gone(started.trim()), "{started}");
@@ -173,7 +173,7 @@ fn a_command_that_its_session_ends_says_so() {
     agent.stop = Some(stop);
     let began = Instant::now();
     let ended = run(&agent);
-    assert!(ended.is_stopped && !ended.is_too_late() && !ended.is_success());
+    assert!(ended.is_stopped && !ended.has_timed_out() && !ended.is_success());
     assert_eq!(ended.to_string(), "the session ended the program");
     assert!(began.elapsed() < Duration::from_secs(20));
 }

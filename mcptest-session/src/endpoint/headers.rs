@@ -17,7 +17,7 @@ const OF_A_CONNECTION: [HeaderName; 7] = [
 
 /// The end-to-end headers: those that are not of one connection alone.
 #[must_use]
-pub fn further(headers: &HeaderMap) -> HeaderMap {
+pub fn end_to_end_headers(headers: &HeaderMap) -> HeaderMap {
     let named: Vec<String> = headers
         .get_all(CONNECTION)
         .iter()
@@ -39,7 +39,7 @@ pub fn further(headers: &HeaderMap) -> HeaderMap {
 pub(crate) const SHORTEST_LOGIN: usize = 6;
 
 /// Whether a header, or a parameter of a query, may log in, by how its name ends.
-fn logs_in(name: &str) -> bool {
+fn is_credential_name(name: &str) -> bool {
     let ends = [
         "authorization",
         "key",
@@ -52,8 +52,10 @@ fn logs_in(name: &str) -> bool {
 }
 
 /// The credentials that a client sends: of `Bearer KEY` the key, and of cookies all of them.
-pub fn logins(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let values = headers.iter().filter(|(name, _)| logs_in(name.as_str()));
+pub fn credentials(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers
+        .iter()
+        .filter(|(name, _)| is_credential_name(name.as_str()));
     let values = values.filter_map(|(name, value)| Some((name, value.to_str().ok()?)));
     let parts = values.map(|(name, value)| match name.as_str() {
         "cookie" => value.trim(),
@@ -64,9 +66,9 @@ pub fn logins(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 
 /// The credentials in a query, as they stand there and decoded.
 #[must_use]
-pub fn query_logins(query: &str) -> Vec<String> {
+pub fn query_credentials(query: &str) -> Vec<String> {
     let parts = query.split('&').filter_map(|part| part.split_once('='));
-    let values = parts.filter(|(name, _)| logs_in(&name.to_ascii_lowercase()));
+    let values = parts.filter(|(name, _)| is_credential_name(&name.to_ascii_lowercase()));
     let both = values.flat_map(|(_, value)| [value.to_owned(), percent_decoded(value)]);
     let mut logins: Vec<String> = both.filter(|login| login.len() >= SHORTEST_LOGIN).collect();
     logins.dedup();
@@ -80,9 +82,9 @@ mod tests {
     #[test]
     fn a_query_logs_in_by_the_names_of_its_parameters() {
         assert_eq!(
-            query_logins("API_KEY=k%2D12345&profile=default&token=abc&access_token=t-67890"),
+            query_credentials("API_KEY=k%2D12345&profile=default&token=abc&access_token=t-67890"),
             ["k%2D12345", "k-12345", "t-67890"]
         );
-        assert!(query_logins("").is_empty());
+        assert!(query_credentials("").is_empty());
     }
 }

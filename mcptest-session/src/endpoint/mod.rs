@@ -36,9 +36,9 @@ pub use crate::protocol::Provider;
 pub(crate) use headers::SHORTEST_LOGIN;
 #[cfg(feature = "record")]
 #[doc(hidden)]
-pub use headers::{further, logins, query_logins};
+pub use headers::{credentials, end_to_end_headers, query_credentials};
 #[cfg(any(feature = "play", feature = "record"))]
-pub(crate) use upstream::names;
+pub(crate) use upstream::provider_names;
 pub use upstream::{Upstream, UpstreamError};
 
 /// The most bytes that a request may have.
@@ -134,7 +134,7 @@ pub trait Answerer: Send + Sync + 'static {
 pub struct Endpoint {
     address: SocketAddr,
     secret: String,
-    door: Arc<Door>,
+    door: Arc<RequestCounts>,
     serving: JoinHandle<()>,
 }
 
@@ -194,7 +194,7 @@ pub(crate) fn secret() -> io::Result<String> {
 
 /// The counts of requests, which limits are held against.
 #[derive(Debug, Default)]
-struct Door {
+struct RequestCounts {
     closed: AtomicBool,
     requests: AtomicUsize,
     open: AtomicUsize,
@@ -205,10 +205,10 @@ struct Door {
 }
 
 #[derive(Clone)]
-struct Serving {
+struct EndpointState {
     address: SocketAddr,
     secret: Arc<str>,
-    door: Arc<Door>,
+    door: Arc<RequestCounts>,
     answerer: Arc<dyn Answerer>,
 }
 
@@ -232,8 +232,8 @@ impl Endpoint {
         let listener = place.vacated()?;
         let address = listener.local_addr()?;
         let secret = place.secret.clone();
-        let door = Arc::<Door>::default();
-        let state = Serving {
+        let door = Arc::<RequestCounts>::default();
+        let state = EndpointState {
             address,
             secret: secret.as_str().into(),
             door: Arc::clone(&door),
@@ -290,9 +290,9 @@ impl Drop for Endpoint {
 }
 
 /// A request that is open.
-struct Open(Arc<Door>, bool);
+struct OpenRequest(Arc<RequestCounts>, bool);
 
-impl Drop for Open {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         let Self(door, of_tools) = self;
         let open = if *of_tools {
@@ -305,7 +305,7 @@ impl Drop for Open {
 }
 
 /// Lets a request in, or says why not.
-async fn serve(State(serving): State<Serving>, request: Request) -> Response {
+async fn serve(State(serving): State<EndpointState>, request: Request) -> Response {
     let door = &serving.door;
     let (head, body) = request.into_parts();
     let path = head.uri.path();
@@ -323,11 +323,11 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
     let mut hosts = hosts.map(is_here);
     let (Some(inside), (Some(true), None)) = (inside, (hosts.next(), hosts.next())) else {
         door.strangers.fetch_add(1, Ordering::Relaxed);
-        return error(path, 404, "no session of mcptest has this address");
+        return error_response(path, 404, "no session of mcptest has this address");
     };
-    if climbs(inside) {
+    if has_parent_segment(inside) {
         door.strangers.fetch_add(1, Ordering::Relaxed);
-        return error(path, 404, "the path of a request may not lead up (`..`)");
+        return error_response(path, 404, "the path of a request may not lead up (`..`)");
     }
     // Tools of the agent's own say what they do: the agent asks nothing then.
     let of_tools = is_door(inside);
@@ -337,23 +337,23 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
         (door.requests.fetch_add(1, Ordering::Relaxed), &door.open)
     };
     open.fetch_add(1, Ordering::Relaxed);
-    let _open = Open(Arc::clone(door), of_tools);
+    let _open = OpenRequest(Arc::clone(door), of_tools);
     if door.closed.load(Ordering::Relaxed) {
-        return error(inside, 410, "this session of mcptest has ended");
+        return error_response(inside, 410, "this session of mcptest has ended");
     }
     if number >= MAX_REQUESTS {
         let text = format!("a session of mcptest takes at most {MAX_REQUESTS} requests");
-        return error(inside, 429, &text);
+        return error_response(inside, 429, &text);
     }
     if open.load(Ordering::Relaxed) > MAX_OPEN {
         let text = format!("a session of mcptest takes at most {MAX_OPEN} requests at once");
-        return error(inside, 429, &text);
+        return error_response(inside, 429, &text);
     }
     let Ok(body) = body::to_bytes(body, MAX_BODY).await else {
         let most = MAX_BODY >> 20;
         let text =
             format!("the request is larger than the {most} MiB that mcptest reads, or broke off");
-        return error(inside, 413, &text);
+        return error_response(inside, 413, &text);
     };
     let incoming = Incoming {
         number,
@@ -367,7 +367,7 @@ async fn serve(State(serving): State<Serving>, request: Request) -> Response {
 }
 
 /// Whether a path has a part that leads up, in any of the ways in which clients of HTTP read one.
-fn climbs(path: &str) -> bool {
+fn has_parent_segment(path: &str) -> bool {
     let plain = path.to_ascii_lowercase().replace("%2e", ".");
     let plain = plain.replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '\\']).any(|part| part == "..")
@@ -375,7 +375,7 @@ fn climbs(path: &str) -> bool {
 
 /// An error in the shape of the provider that a path belongs to, of JSON-RPC for the path of an MCP server, or of the door.
 #[must_use]
-pub fn error(path: &str, status: u16, message: &str) -> Response {
+pub fn error_response(path: &str, status: u16, message: &str) -> Response {
     let message = format!("mcptest: {message}");
     let body = if is_door(path) {
         // Nobody can take it for the answer to a call.
@@ -398,7 +398,7 @@ pub fn error(path: &str, status: u16, message: &str) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::climbs;
+    use super::has_parent_segment;
 
     #[test]
     fn a_path_that_leads_up_is_seen_however_it_is_written() {
@@ -409,10 +409,10 @@ mod tests {
             "/a/..\\b",
             "/a%2f..%2Fb",
         ] {
-            assert!(climbs(path), "{path}");
+            assert!(has_parent_segment(path), "{path}");
         }
         for path in ["/openai/v1/files/a..b", "/a/...", "/a/./b", "/v1/x.y"] {
-            assert!(!climbs(path), "{path}");
+            assert!(!has_parent_segment(path), "{path}");
         }
     }
 }

@@ -37,7 +37,7 @@ impl Upstream {
         let Some(provider) = Provider::named(provider) else {
             return Err(UpstreamError(format!(
                 "unknown provider `{provider}`; known providers: {}",
-                names()
+                provider_names()
             )));
         };
         let base = with_scheme(base.trim(), provider.port);
@@ -163,7 +163,7 @@ fn with_scheme(base: &str, port: Option<u16>) -> Cow<'_, str> {
 }
 
 /// The names of all providers, for a message.
-pub(crate) fn names() -> String {
+pub(crate) fn provider_names() -> String {
     let names = Provider::all().map(|provider| format!("`{}`", provider.name));
     names.collect::<Vec<_>>().join(", ")
 }

@@ -4,37 +4,37 @@ use std::ops::Range;
 
 /// The place of a member's value, by the keys that lead to it. Of a key that stands twice the last one counts, as for
 /// readers.
-pub(crate) fn member(message: &[u8], path: &[&str]) -> Option<Range<usize>> {
+pub(crate) fn find_member(message: &[u8], path: &[&str]) -> Option<Range<usize>> {
     let mut place = 0..message.len();
     for key in path {
-        place = member_of(message, place, key)?;
+        place = find_member_in(message, place, key)?;
     }
     Some(place)
 }
 
-fn member_of(message: &[u8], place: Range<usize>, wanted: &str) -> Option<Range<usize>> {
-    let mut at = space(message, place.start);
+fn find_member_in(message: &[u8], place: Range<usize>, wanted: &str) -> Option<Range<usize>> {
+    let mut at = skip_space(message, place.start);
     if message.get(at) != Some(&b'{') {
         return None;
     }
     at += 1;
     let mut found = None;
     loop {
-        at = space(message, at);
+        at = skip_space(message, at);
         if message.get(at) != Some(&b'"') {
             return found;
         }
-        let key = at..string(message, at)?;
-        at = space(message, key.end);
+        let key = at..end_of_string(message, at)?;
+        at = skip_space(message, key.end);
         if message.get(at) != Some(&b':') {
             return found;
         }
-        at = space(message, at + 1);
-        let value = at..value(message, at)?;
+        at = skip_space(message, at + 1);
+        let value = at..end_of_value(message, at)?;
         if message[key.start + 1..key.end - 1] == *wanted.as_bytes() {
             found = Some(value.clone());
         }
-        at = space(message, value.end);
+        at = skip_space(message, value.end);
         if message.get(at) != Some(&b',') {
             return found;
         }
@@ -42,7 +42,7 @@ fn member_of(message: &[u8], place: Range<usize>, wanted: &str) -> Option<Range<
     }
 }
 
-fn space(message: &[u8], from: usize) -> usize {
+fn skip_space(message: &[u8], from: usize) -> usize {
     let rest = message.get(from..).unwrap_or_default();
     from + rest
         .iter()
@@ -51,7 +51,7 @@ fn space(message: &[u8], from: usize) -> usize {
 }
 
 /// Where the text that begins here ends.
-fn string(message: &[u8], from: usize) -> Option<usize> {
+fn end_of_string(message: &[u8], from: usize) -> Option<usize> {
     let mut at = from + 1;
     loop {
         match message.get(at)? {
@@ -63,12 +63,12 @@ fn string(message: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Where the value that begins here ends.
-fn value(message: &[u8], from: usize) -> Option<usize> {
+fn end_of_value(message: &[u8], from: usize) -> Option<usize> {
     let (mut at, mut depth) = (from, 0_usize);
     loop {
         match message.get(at) {
             None => return (depth == 0).then_some(at),
-            Some(b'"') => at = string(message, at)?,
+            Some(b'"') => at = end_of_string(message, at)?,
             Some(b'{' | b'[') => {
                 depth += 1;
                 at += 1;
@@ -88,12 +88,12 @@ fn value(message: &[u8], from: usize) -> Option<usize> {
 }
 
 /// The message with another value at a place.
-pub(crate) fn replaced(message: &[u8], place: Range<usize>, value: &[u8]) -> Vec<u8> {
+pub(crate) fn replace(message: &[u8], place: Range<usize>, value: &[u8]) -> Vec<u8> {
     [&message[..place.start], value, &message[place.end..]].concat()
 }
 
 /// The message on one line. No text of JSON holds the end of a line.
-pub(super) fn one_line(message: &[u8]) -> Vec<u8> {
+pub(super) fn to_one_line(message: &[u8]) -> Vec<u8> {
     let is_end = |byte: u8| byte == b'\n' || byte == b'\r';
     let bytes = message.trim_ascii().iter();
     bytes
@@ -109,17 +109,17 @@ mod tests {
     fn a_member_is_found_and_replaced_and_nothing_else_changes() {
         let message = br#" { "a" : {"id":"no"}, "big":1180591620717411303424, "id" : 7 , "params": {"x":[{"requestId":1}], "requestId":"q\"}"} }"#;
         let text = |path: &[&str]| {
-            let place = member(message, path).unwrap();
+            let place = find_member(message, path).unwrap();
             std::str::from_utf8(&message[place]).unwrap()
         };
         assert_eq!(text(&["id"]), "7");
         assert_eq!(text(&["a", "id"]), "\"no\"");
         assert_eq!(text(&["params", "requestId"]), r#""q\"}""#);
         assert_eq!(text(&["big"]), "1180591620717411303424");
-        assert_eq!(member(message, &["other"]), None);
-        assert_eq!(member(b"[1]", &["id"]), None);
-        let place = member(message, &["id"]).unwrap();
-        let new = replaced(message, place, b"\"mcptest-1\"");
+        assert_eq!(find_member(message, &["other"]), None);
+        assert_eq!(find_member(b"[1]", &["id"]), None);
+        let place = find_member(message, &["id"]).unwrap();
+        let new = replace(message, place, b"\"mcptest-1\"");
         let old = String::from_utf8_lossy(message).replace(": 7 ,", ": \"mcptest-1\" ,");
         assert_eq!(String::from_utf8_lossy(&new), old);
     }
@@ -128,13 +128,13 @@ mod tests {
     fn a_member_of_what_is_cut_is_not_looked_for_beyond_its_end() {
         let message = br#"{"a":{"b":[1,"x\"y"]},"id":12}"#;
         for end in 0..message.len() {
-            let _ = member(&message[..end], &["id"]);
-            let _ = member(&message[..end], &["a", "b"]);
+            let _ = find_member(&message[..end], &["id"]);
+            let _ = find_member(&message[..end], &["a", "b"]);
         }
     }
 
     #[test]
     fn a_message_of_many_lines_is_written_on_one() {
-        assert_eq!(one_line(b"{\r\n \"a\":1\n}\n"), b"{   \"a\":1 }");
+        assert_eq!(to_one_line(b"{\r\n \"a\":1\n}\n"), b"{   \"a\":1 }");
     }
 }

@@ -8,7 +8,7 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
 use super::names::NameIndex;
-use super::traffic::{Seen, is_name_of};
+use super::traffic::{McpTraffic, names_tool};
 use crate::door::matching::is_same_tool;
 use crate::door::{OwnCall, Strike};
 use crate::exchange::Call;
@@ -16,7 +16,7 @@ use crate::record::{Fit, Log, fit};
 
 /// What the model asked for, and what becomes of it.
 #[derive(Debug)]
-pub(crate) struct Order {
+pub(crate) struct CallOrder {
     log: Log,
     faults: Option<Decisions>,
     most: Option<u64>,
@@ -24,14 +24,14 @@ pub(crate) struct Order {
     known: usize,
     /// What clients call the tools of the servers.
     names: NameIndex,
-    calls: Vec<Wanted>,
+    calls: Vec<RequestedCall>,
     /// The calls that did not reach a server, by their arguments.
     waiting: HashMap<String, BTreeSet<usize>>,
 }
 
 /// A call that the model asked for.
 #[derive(Debug)]
-struct Wanted {
+struct RequestedCall {
     call: Call,
     reached: bool,
     /// The tool and the server, as faults name them.
@@ -42,7 +42,7 @@ struct Wanted {
 
 /// What becomes of a call that arrives.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fate {
+pub(super) enum CallFate {
     Passes,
     /// The model did not ask for it, as far as is known.
     Unasked,
@@ -55,7 +55,7 @@ pub(super) enum Fate {
     },
 }
 
-impl Order {
+impl CallOrder {
     /// The order of the calls in a log, with what faults there are and how many calls may be made.
     pub(crate) fn new(log: Log, faults: Option<Decisions>, most: Option<u64>) -> Self {
         Self {
@@ -74,42 +74,48 @@ impl Order {
     }
 
     /// What becomes of a call that arrives at a server.
-    pub(super) fn arrives(&mut self, seen: &Seen, server: &str, tool: &str, args: &Value) -> Fate {
-        self.take_in(seen, server, tool);
+    pub(super) fn decide(
+        &mut self,
+        seen: &McpTraffic,
+        server: &str,
+        tool: &str,
+        args: &Value,
+    ) -> CallFate {
+        self.update(seen, server, tool);
         let Some(waiting) = self.waiting.get_mut(&canonical_json(args)) else {
-            return Fate::Unasked;
+            return CallFate::Unasked;
         };
         let calls = &self.calls;
-        let is_it = |call: &usize| is_name_of(&calls[*call].call.name, server, tool);
+        let is_it = |call: &usize| names_tool(&calls[*call].call.name, server, tool);
         let Some(place) = waiting.iter().copied().find(is_it) else {
-            return Fate::Unasked;
+            return CallFate::Unasked;
         };
         waiting.remove(&place);
         let wanted = &mut self.calls[place];
         wanted.reached = true;
         if self.most.is_some_and(|most| place as u64 >= most) {
-            return Fate::Refused;
+            return CallFate::Refused;
         }
         match wanted.fault.clone() {
-            Some((result, mark)) => Fate::Struck { result, mark },
-            None => Fate::Passes,
+            Some((result, mark)) => CallFate::Struck { result, mark },
+            None => CallFate::Passes,
         }
     }
 
     /// Adds the calls that the model asked for meanwhile.
-    fn take_in(&mut self, seen: &Seen, server: &str, tool: &str) {
-        self.names.take_in(seen);
+    fn update(&mut self, seen: &McpTraffic, server: &str, tool: &str) {
+        self.names.update(seen);
         for call in self.log.new_calls(&mut self.known) {
             let meant = self
                 .names
                 .resolve(&call.name)
-                .or_else(|| is_name_of(&call.name, server, tool).then_some((server, tool)));
+                .or_else(|| names_tool(&call.name, server, tool).then_some((server, tool)));
             let (server, tool) = meant.unwrap_or(("", &call.name));
             let target = (tool.to_owned(), server.to_owned());
             let faults = self.faults.as_mut();
             let waiting = self.waiting.entry(canonical_json(&call.args)).or_default();
             waiting.insert(self.calls.len());
-            self.calls.push(Wanted {
+            self.calls.push(RequestedCall {
                 fault: faults.and_then(|faults| faults.timed_out(&target.0, &target.1)),
                 target,
                 call,
@@ -119,17 +125,22 @@ impl Order {
     }
 
     /// Whether the model asked for a call of an own tool, as far as is known.
-    pub(super) fn knows(&mut self, seen: &Seen, call: &OwnCall) -> bool {
-        self.take_in(seen, "", "");
-        self.place_of(call).is_some()
+    pub(super) fn is_requested(&mut self, seen: &McpTraffic, call: &OwnCall) -> bool {
+        self.update(seen, "", "");
+        self.find_call(call).is_some()
     }
 
     /// The fault that strikes a call of an own tool. A further attempt at a call of the model's is a call of its own for the
     /// faults: a tool that recovers may do so within the code's own loop. Where no tools are offered the agent acts in text:
     /// its calls count as they come.
-    pub(super) fn own(&mut self, seen: &Seen, call: &OwnCall, is_outer: bool) -> Option<Strike> {
-        self.take_in(seen, "", "");
-        if let Some(place) = self.place_of(call) {
+    pub(super) fn own_tool_fault(
+        &mut self,
+        seen: &McpTraffic,
+        call: &OwnCall,
+        is_outer: bool,
+    ) -> Option<Strike> {
+        self.update(seen, "", "");
+        if let Some(place) = self.find_call(call) {
             let wanted = &mut self.calls[place];
             if wanted.reached {
                 let (tool, server) = &wanted.target;
@@ -144,7 +155,7 @@ impl Order {
     }
 
     /// The call of the model that a call of an own tool is: by its identifier, else by its arguments, else by its name.
-    fn place_of(&self, call: &OwnCall) -> Option<usize> {
+    fn find_call(&self, call: &OwnCall) -> Option<usize> {
         let all = || self.calls.iter().enumerate();
         if let Some(id) = call.call_id.as_deref() {
             let mut of_id = all().rev();
@@ -172,13 +183,13 @@ impl Order {
         let (_, reached, .., place) = fitting.min()?;
         // Nor if the model knows what came of it.
         let id = self.calls[place].call.id.as_deref();
-        let is_over = reached && id.is_some_and(|id| self.log.has_told(id));
+        let is_over = reached && id.is_some_and(|id| self.log.has_result_for(id));
         (!is_over).then_some(place)
     }
 
     /// A fault whose call reached no server and no door: its name, and the tool's.
-    pub(super) fn missed(&mut self, seen: &Seen) -> Option<(String, String)> {
-        self.take_in(seen, "", "");
+    pub(super) fn missed_fault(&mut self, seen: &McpTraffic) -> Option<(String, String)> {
+        self.update(seen, "", "");
         let allowed = self.most.map_or(usize::MAX, |most| {
             usize::try_from(most).unwrap_or(usize::MAX)
         });
@@ -196,7 +207,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::exchange::{Part, Said};
+    use crate::exchange::{ModelResponse, Part};
     use crate::record::{Observed, Outcome};
 
     /// The log of a model that asked for two calls at once.
@@ -209,9 +220,9 @@ mod tests {
                 ..Call::default()
             })
         };
-        let said = Said {
+        let said = ModelResponse {
             parts: vec![call(1), call(2)],
-            ..Said::default()
+            ..ModelResponse::default()
         };
         let log = Log::default();
         let place = log.begin(Observed {
@@ -233,38 +244,38 @@ mod tests {
             place,
             2,
             false,
-            (Outcome::Said { said, broken }, Vec::new()),
+            (Outcome::Answered { said, broken }, Vec::new()),
         );
         log
     }
 
     #[test]
     fn calls_count_as_the_model_asked_for_them_and_not_as_they_arrive() {
-        let seen = Seen::default();
-        let arrives = |order: &mut Order, number: u64| {
-            order.arrives(&seen, "desk", "find", &json!({ "order": number }))
+        let seen = McpTraffic::default();
+        let arrives = |order: &mut CallOrder, number: u64| {
+            order.decide(&seen, "desk", "find", &json!({ "order": number }))
         };
         let fault = Fault::new("flaky", FaultKind::RecoverAfter { failures: 1 });
         let plan = Decisions::new(FaultPlan::new(vec![fault.with_server("desk")]));
-        let mut faults = Order::new(two_calls(), Some(plan), None);
-        assert_eq!(arrives(&mut faults, 2), Fate::Passes);
+        let mut faults = CallOrder::new(two_calls(), Some(plan), None);
+        assert_eq!(arrives(&mut faults, 2), CallFate::Passes);
         assert_eq!(
-            faults.missed(&seen),
+            faults.missed_fault(&seen),
             Some(("flaky".to_owned(), "desk_find".to_owned()))
         );
-        assert!(matches!(arrives(&mut faults, 1), Fate::Struck { .. }));
-        assert_eq!(faults.missed(&seen), None);
+        assert!(matches!(arrives(&mut faults, 1), CallFate::Struck { .. }));
+        assert_eq!(faults.missed_fault(&seen), None);
         // A call that nobody asked for, or that was made already.
-        assert_eq!(arrives(&mut faults, 1), Fate::Unasked);
-        assert_eq!(arrives(&mut faults, 3), Fate::Unasked);
-        let mut capped = Order::new(two_calls(), None, Some(1));
-        assert_eq!(arrives(&mut capped, 2), Fate::Refused);
-        assert_eq!(arrives(&mut capped, 1), Fate::Passes);
+        assert_eq!(arrives(&mut faults, 1), CallFate::Unasked);
+        assert_eq!(arrives(&mut faults, 3), CallFate::Unasked);
+        let mut capped = CallOrder::new(two_calls(), None, Some(1));
+        assert_eq!(arrives(&mut capped, 2), CallFate::Refused);
+        assert_eq!(arrives(&mut capped, 1), CallFate::Passes);
     }
 
     #[test]
     fn a_fault_without_a_server_strikes_own_tools_and_decides_on_each_attempt_at_a_call() {
-        let seen = Seen::default();
+        let seen = McpTraffic::default();
         let plan = |fault: Fault| Some(Decisions::new(FaultPlan::new(vec![fault])));
         let flaky = || Fault::new("flaky", FaultKind::RecoverAfter { failures: 1 });
         let call = |order: u64| OwnCall::new("find", json!({ "order": order }));
@@ -273,30 +284,30 @@ mod tests {
             name: "desk_find".to_owned(),
             ..call(order)
         };
-        let mut order = Order::new(two_calls(), plan(flaky()), None);
-        assert_eq!(order.own(&seen, &call_of(2), true), None);
+        let mut order = CallOrder::new(two_calls(), plan(flaky()), None);
+        assert_eq!(order.own_tool_fault(&seen, &call_of(2), true), None);
         assert_eq!(
-            order.missed(&seen),
+            order.missed_fault(&seen),
             Some(("flaky".to_owned(), "desk_find".to_owned()))
         );
         let mark = json!({ "fault": "flaky", "kind": "recover_after" });
-        let struck = order.own(&seen, &call_of(1), true);
+        let struck = order.own_tool_fault(&seen, &call_of(1), true);
         assert_eq!(struck.map(|(_, mark)| mark), Some(mark));
-        assert_eq!(order.missed(&seen), None);
+        assert_eq!(order.missed_fault(&seen), None);
         // The tool has recovered when the code tries again; one that hangs has not.
-        assert_eq!(order.own(&seen, &call_of(1), true), None);
+        assert_eq!(order.own_tool_fault(&seen, &call_of(1), true), None);
         let hang = Fault::new("hang", FaultKind::Hang);
-        let mut hangs = Order::new(two_calls(), plan(hang), None);
+        let mut hangs = CallOrder::new(two_calls(), plan(hang), None);
         for _ in 0..3 {
-            assert!(hangs.own(&seen, &call_of(1), true).is_some());
+            assert!(hangs.own_tool_fault(&seen, &call_of(1), true).is_some());
         }
         // A fault of a server strikes no own tool, and the code's own calls are struck by none.
-        let mut of_server = Order::new(two_calls(), plan(flaky().with_server("desk")), None);
-        assert_eq!(of_server.own(&seen, &call_of(1), true), None);
-        let mut others = Order::new(two_calls(), plan(flaky().with_tool("find")), None);
-        assert_eq!(others.own(&seen, &call(1), false), None);
+        let mut of_server = CallOrder::new(two_calls(), plan(flaky().with_server("desk")), None);
+        assert_eq!(of_server.own_tool_fault(&seen, &call_of(1), true), None);
+        let mut others = CallOrder::new(two_calls(), plan(flaky().with_tool("find")), None);
+        assert_eq!(others.own_tool_fault(&seen, &call(1), false), None);
         // No request offered a tool: the agent acts in text.
-        assert!(others.own(&seen, &call(1), true).is_some());
-        assert_eq!(others.own(&seen, &call(1), true), None);
+        assert!(others.own_tool_fault(&seen, &call(1), true).is_some());
+        assert_eq!(others.own_tool_fault(&seen, &call(1), true), None);
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::driver::{LastLines, lines};
+use crate::driver::{LastLines, read_lines};
 use crate::process::Running;
 
 /// The longest message that is read, in bytes.
@@ -39,17 +39,17 @@ const LAST_ORDERS: Duration = Duration::from_secs(2);
 pub(super) struct Child {
     end: Option<oneshot::Sender<()>>,
     running: JoinHandle<()>,
-    odd: Arc<Mutex<Odd>>,
+    odd: Arc<Mutex<BadOutput>>,
     errors: Arc<Mutex<LastLines>>,
 }
 
 /// Takes what a server prints on its standard output.
-pub(super) trait Hears: Send + Sync + 'static {
+pub(super) trait OutputHandler: Send + Sync + 'static {
     /// A line on its standard output; whether it is a message.
-    fn line(&self, line: &[u8]) -> bool;
+    fn on_line(&self, line: &[u8]) -> bool;
 
     /// Nothing more comes: how it ended, and the last it said.
-    fn ended(&self, shown: Option<String>);
+    fn on_end(&self, shown: Option<String>);
 }
 
 /// Starts a server, which is told these lines. It runs until it is ended, dropped, or this process ends.
@@ -59,7 +59,7 @@ pub(super) fn start(
     environment: &[(OsString, OsString)],
     file: Option<&Path>,
     told: UnboundedReceiver<Vec<u8>>,
-    hears: Arc<dyn Hears>,
+    hears: Arc<dyn OutputHandler>,
 ) -> io::Result<Child> {
     let program = command.first().map_or("", String::as_str);
     if program.is_empty() {
@@ -78,10 +78,10 @@ pub(super) fn start(
     };
     let stderr = child.stderr().take();
     let errors = Arc::<Mutex<LastLines>>::default();
-    let odd = Arc::<Mutex<Odd>>::default();
+    let odd = Arc::<Mutex<BadOutput>>::default();
     let kept = (Arc::clone(&odd), Arc::clone(&errors));
     let said = Arc::clone(&errors);
-    let listening = tokio::spawn(lines(stderr, move |line| {
+    let listening = tokio::spawn(read_lines(stderr, move |line| {
         said.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(line);
@@ -102,7 +102,7 @@ pub(super) fn start(
         let _ = tokio::time::timeout(LAST_WORDS, listening).await;
         if !is_meant {
             let status = status.ok().and_then(Result::ok);
-            hears.ended(shown(&odd, &errors, status));
+            hears.on_end(describe(&odd, &errors, status));
         }
     });
     Ok(Child {
@@ -114,8 +114,8 @@ pub(super) fn start(
 }
 
 /// How a server ended, and what it said that is no message.
-fn shown(
-    odd: &Mutex<Odd>,
+fn describe(
+    odd: &Mutex<BadOutput>,
     errors: &Mutex<LastLines>,
     status: Option<ExitStatus>,
 ) -> Option<String> {
@@ -127,7 +127,7 @@ fn shown(
 impl Child {
     /// What it said till now that is no message.
     pub(super) fn other_output(&self) -> Option<String> {
-        shown(&self.odd, &self.errors, None)
+        describe(&self.odd, &self.errors, None)
     }
 
     /// Ends the server: it has a moment to end by itself, and is killed otherwise.
@@ -166,12 +166,12 @@ async fn write(mut stdin: ChildStdin, mut told: UnboundedReceiver<Vec<u8>>) {
 
 /// What was said that is no message.
 #[derive(Debug, Default)]
-struct Odd {
+struct BadOutput {
     garbage: Option<String>,
     too_long: bool,
 }
 
-impl Odd {
+impl BadOutput {
     fn describe(&self, status: Option<ExitStatus>, errors: &[String]) -> Option<String> {
         let mut shown = Vec::new();
         shown.extend(status.map(|status| format!("it ended with {status}")));
@@ -192,7 +192,7 @@ impl Odd {
 }
 
 /// Reads lines until the end.
-async fn read(mut stdout: ChildStdout, hears: &dyn Hears, odd: &Mutex<Odd>) {
+async fn read(mut stdout: ChildStdout, hears: &dyn OutputHandler, odd: &Mutex<BadOutput>) {
     let odd = || odd.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut line, mut chunk) = (Vec::new(), vec![0; CHUNK]);
     loop {
@@ -203,7 +203,7 @@ async fn read(mut stdout: ChildStdout, hears: &dyn Hears, odd: &Mutex<Odd>) {
             let is_whole = parts.peek().is_some() || read == 0;
             if is_whole {
                 let said = line.trim_ascii();
-                if !said.is_empty() && !hears.line(said) {
+                if !said.is_empty() && !hears.on_line(said) {
                     let said = String::from_utf8_lossy(&said[..said.len().min(GARBAGE)]);
                     odd().garbage.get_or_insert_with(|| said.into_owned());
                 }

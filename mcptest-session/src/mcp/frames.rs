@@ -27,7 +27,7 @@ impl Frame {
             return None;
         }
         let Ok(parsed) = lossless::parse(bytes) else {
-            let is_rpc = stands_in(bytes, b"\"jsonrpc\"");
+            let is_rpc = contains(bytes, b"\"jsonrpc\"");
             return is_rpc.then(|| Self::Unreadable(String::from_utf8_lossy(bytes).into_owned()));
         };
         // A long number is JSON, and kept as it was.
@@ -38,7 +38,7 @@ impl Frame {
 }
 
 /// Whether some bytes stand among others.
-fn stands_in(bytes: &[u8], wanted: &[u8]) -> bool {
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|part| part == wanted)
 }
 

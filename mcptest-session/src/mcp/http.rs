@@ -14,16 +14,16 @@ use serde_json::{Value, json};
 use super::frames::{EventStream, Frame, WholeBody};
 use super::messages::{Messages, Speaker};
 use super::rpc;
-use super::stdio::session;
-use super::traffic_log::Ear;
-use crate::endpoint::{Answering, Incoming, further};
+use super::stdio::session_id;
+use super::traffic_log::ServerObserver;
+use crate::endpoint::{Answering, Incoming, end_to_end_headers};
 
 /// A server over HTTP.
 #[derive(Debug, Clone)]
-pub(super) struct Passage(Arc<Way>);
+pub(super) struct HttpProxy(Arc<ProxyState>);
 
 #[derive(Debug)]
-struct Way {
+struct ProxyState {
     client: Client,
     url: String,
     bearer: Option<String>,
@@ -33,13 +33,13 @@ struct Way {
 
 #[derive(Debug)]
 struct Scope {
-    ear: Ear,
+    ear: ServerObserver,
     messages: Messages<usize>,
 }
 
-impl Passage {
+impl HttpProxy {
     pub(super) fn new(client: Client, url: &str, bearer: Option<&str>) -> Self {
-        Self(Arc::new(Way {
+        Self(Arc::new(ProxyState {
             client,
             url: url.to_owned(),
             bearer: bearer.map(str::to_owned),
@@ -48,9 +48,9 @@ impl Passage {
     }
 
     /// Answers a request.
-    pub(super) fn answer(&self, ear: Ear, incoming: Incoming) -> Answering {
+    pub(super) fn answer(&self, ear: ServerObserver, incoming: Incoming) -> Answering {
         let own = self.clone();
-        Box::pin(async move { own.pass(ear, incoming).await })
+        Box::pin(async move { own.forward(ear, incoming).await })
     }
 
     fn scopes(&self) -> MutexGuard<'_, HashMap<String, Scope>> {
@@ -58,7 +58,7 @@ impl Passage {
     }
 
     /// Reads what goes by in a scope.
-    fn hear(&self, scope: &str, ear: &Ear, speaker: Speaker, frame: Frame) {
+    fn read_frame(&self, scope: &str, ear: &ServerObserver, speaker: Speaker, frame: Frame) {
         let mut scopes = self.scopes();
         let scope = scopes.entry(scope.to_owned()).or_insert_with(|| Scope {
             ear: ear.clone(),
@@ -67,34 +67,34 @@ impl Passage {
         scope.messages.take(speaker, frame, &mut scope.ear);
     }
 
-    async fn pass(self, ear: Ear, incoming: Incoming) -> Response {
+    async fn forward(self, ear: ServerObserver, incoming: Incoming) -> Response {
         let frame = Frame::parse(&incoming.body);
         let message = match &frame {
             Some(Frame::Message(message, _)) => message.clone(),
             _ => Value::Null,
         };
         if message["method"] == "tools/call"
-            && let Some(answer) = ear.in_place(&message).await
+            && let Some(answer) = ear.answer_in_place(&message).await
         {
             return answer;
         }
-        let session = session(&incoming.headers);
-        let hearing = Hearing {
+        let session = session_id(&incoming.headers);
+        let hearing = AnswerReader {
             passage: self.clone(),
             ear,
             is_alone: session.is_none(),
             scope: session.unwrap_or_else(|| format!("#{}", incoming.number)),
             id: message["id"].clone(),
             asked: describe_request(&message),
-            answer: Reading::Nothing,
+            answer: BodyReader::Nothing,
             status: StatusCode::OK,
             broken: None,
         };
         if let Some(frame) = frame {
-            self.hear(&hearing.scope, &hearing.ear, Speaker::Client, frame);
+            self.read_frame(&hearing.scope, &hearing.ear, Speaker::Client, frame);
         }
-        hearing.ear.watch.keep_logins(&incoming.headers);
-        let mut headers = further(&incoming.headers);
+        hearing.ear.watch.keep_credentials(&incoming.headers);
+        let mut headers = end_to_end_headers(&incoming.headers);
         // What is compressed could not be read.
         headers.remove(ACCEPT_ENCODING);
         if let Some(bearer) = &self.0.bearer
@@ -109,17 +109,19 @@ impl Passage {
             request = request.body(incoming.body);
         }
         match request.send().await {
-            Ok(answer) => hearing.back(answer),
+            Ok(answer) => hearing.send_back(answer),
             Err(error) => {
-                let words = crate::record::words_of(&error.without_url());
-                hearing
-                    .ear
-                    .fails(hearing.ear.unanswered(&hearing.asked, &words, None));
+                let words = crate::record::error_text(&error.without_url());
+                hearing.ear.note_failure(hearing.ear.unanswered_failure(
+                    &hearing.asked,
+                    &words,
+                    None,
+                ));
                 let text = format!(
                     "the server `{}` cannot be reached: {words}",
                     hearing.ear.server
                 );
-                rpc::refused(StatusCode::BAD_GATEWAY, &message["id"], &text)
+                rpc::error_response(StatusCode::BAD_GATEWAY, &message["id"], &text)
             }
         }
     }
@@ -135,46 +137,46 @@ fn describe_request(message: &Value) -> String {
 }
 
 /// Passes an answer of the server back, and reads its messages while it comes.
-struct Hearing {
-    passage: Passage,
-    ear: Ear,
+struct AnswerReader {
+    passage: HttpProxy,
+    ear: ServerObserver,
     scope: String,
     /// The scope is of this request alone.
     is_alone: bool,
     id: Value,
     asked: String,
-    answer: Reading,
+    answer: BodyReader,
     status: StatusCode,
     /// Why the answer broke off.
     broken: Option<String>,
 }
 
-enum Reading {
+enum BodyReader {
     Nothing,
     Whole(WholeBody),
     Events(EventStream),
 }
 
-impl Hearing {
+impl AnswerReader {
     /// Passes an answer back while it comes.
-    fn back(mut self, answer: reqwest::Response) -> Response {
+    fn send_back(mut self, answer: reqwest::Response) -> Response {
         let kind = answer.headers().get(CONTENT_TYPE);
         let is_events = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         self.status = answer.status();
         self.answer = if answer.headers().contains_key(CONTENT_ENCODING) {
             self.broken =
                 Some("it is compressed, although the client did not ask for it".to_owned());
-            Reading::Nothing
+            BodyReader::Nothing
         } else if is_events {
-            Reading::Events(EventStream::default())
+            BodyReader::Events(EventStream::default())
         } else {
-            Reading::Whole(WholeBody::default())
+            BodyReader::Whole(WholeBody::default())
         };
-        let (status, headers) = (answer.status(), further(answer.headers()));
+        let (status, headers) = (answer.status(), end_to_end_headers(answer.headers()));
         let body = answer.bytes_stream().map(move |part| {
             match &part {
                 Ok(bytes) => self.take(bytes),
-                Err(error) => self.broken = Some(crate::record::words_of(error)),
+                Err(error) => self.broken = Some(crate::record::error_text(error)),
             }
             part
         });
@@ -187,47 +189,48 @@ impl Hearing {
     fn take(&mut self, bytes: &Bytes) {
         let mut frames = Vec::new();
         match &mut self.answer {
-            Reading::Nothing => {}
-            Reading::Whole(whole) => whole.take(bytes),
-            Reading::Events(events) => events.take(bytes, |frame| frames.push(frame)),
+            BodyReader::Nothing => {}
+            BodyReader::Whole(whole) => whole.take(bytes),
+            BodyReader::Events(events) => events.take(bytes, |frame| frames.push(frame)),
         }
         for frame in frames {
-            self.hear(frame);
+            self.read_frame(frame);
         }
     }
 
-    fn hear(&self, frame: Frame) {
+    fn read_frame(&self, frame: Frame) {
         if let Frame::Unreadable(text) = &frame {
-            self.ear.fails(self.ear.unreadable(&self.asked, text));
+            self.ear
+                .note_failure(self.ear.unreadable_failure(&self.asked, text));
         }
         self.passage
-            .hear(&self.scope, &self.ear, Speaker::Server, frame);
+            .read_frame(&self.scope, &self.ear, Speaker::Server, frame);
     }
 
     /// The call of this request, where it waits for its answer still.
-    fn open(&self) -> Option<usize> {
+    fn open_call(&self) -> Option<usize> {
         let scopes = self.passage.scopes();
         scopes.get(&self.scope)?.messages.waiting(&self.id).copied()
     }
 }
 
-impl Drop for Hearing {
+impl Drop for AnswerReader {
     /// The answer has ended, or its client has gone.
     fn drop(&mut self) {
-        if let Reading::Whole(whole) = std::mem::replace(&mut self.answer, Reading::Nothing)
+        if let BodyReader::Whole(whole) = std::mem::replace(&mut self.answer, BodyReader::Nothing)
             && let Some(frame) = whole.end()
         {
-            self.hear(frame);
+            self.read_frame(frame);
         }
-        if let Some(call) = self.open() {
+        if let Some(call) = self.open_call() {
             if self.status.as_u16() >= 400 {
                 let text = format!("the server answered {}", self.status);
                 let error = json!({ "id": self.id, "error": { "message": text } });
-                self.hear(Frame::Message(error, Vec::new()));
+                self.read_frame(Frame::Message(error, Vec::new()));
             } else if let Some(broken) = &self.broken {
                 // A client may ask for the rest of a stream, so it is not told yet that none came.
-                let failure = self.ear.unanswered(&self.asked, broken, None);
-                self.ear.watch.breaks(call, failure);
+                let failure = self.ear.unanswered_failure(&self.asked, broken, None);
+                self.ear.watch.note_broken_call(call, failure);
             }
         }
         if self.is_alone {

@@ -5,10 +5,10 @@ mod waiting;
 
 use std::collections::BTreeMap;
 
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use serde_json::{Value, json};
 
-use self::waiting::{Asked, Waiting};
+use self::waiting::{PendingKind, PendingRequests};
 use super::frames::Frame;
 use crate::lossless::{Change, is_too_deep, parse};
 
@@ -49,12 +49,12 @@ impl Answer {
             Self::Error(error) => {
                 let text = error["message"].as_str().or(error.as_str());
                 match text {
-                    Some(text) => failed(text),
-                    None if error.is_null() => failed("the server answered with an error"),
-                    None => failed(&format!("the server answered with an error: {error}")),
+                    Some(text) => failed_result(text),
+                    None if error.is_null() => failed_result("the server answered with an error"),
+                    None => failed_result(&format!("the server answered with an error: {error}")),
                 }
             }
-            Self::Unread { text, failed: true } => failed(text),
+            Self::Unread { text, failed: true } => failed_result(text),
             Self::Unread { text, .. } => json!({ "content": [{ "type": "text", "text": text }] }),
         }
     }
@@ -62,7 +62,7 @@ impl Answer {
 
 /// The result of a tool that failed.
 #[must_use]
-pub fn failed(text: &str) -> Value {
+pub fn failed_result(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }], "isError": true })
 }
 
@@ -72,24 +72,24 @@ pub trait Listener {
     type Call;
 
     /// A tool is called.
-    fn called(&mut self, tool: &str, args: Value) -> Self::Call;
+    fn on_call(&mut self, tool: &str, args: Value) -> Self::Call;
 
     /// A call is answered.
-    fn returned(&mut self, call: Self::Call, answer: Answer);
+    fn on_return(&mut self, call: Self::Call, answer: Answer);
 
     /// The client waits for a call no longer. It is an error to the agent then, as in every recording, whatever the
     /// server says later.
-    fn given_up(&mut self, call: Self::Call);
+    fn on_give_up(&mut self, call: Self::Call);
 
     /// A request that calls no tool is answered.
-    fn answered(&mut self, method: &str, params: Value, answer: Answer);
+    fn on_answer(&mut self, method: &str, params: Value, answer: Answer);
 }
 
 /// The messages of a client and a server, as they go by.
 #[derive(Debug)]
 pub struct Messages<C> {
     /// What was asked and not answered yet.
-    asked: Waiting<C>,
+    asked: PendingRequests<C>,
     /// Answers to no request.
     strays: usize,
     /// Messages that are no JSON as they are written, by what was read otherwise in them.
@@ -102,7 +102,7 @@ pub struct Messages<C> {
 impl<C> Default for Messages<C> {
     fn default() -> Self {
         Self {
-            asked: Waiting::default(),
+            asked: PendingRequests::default(),
             strays: 0,
             mended: BTreeMap::new(),
             unreadable: 0,
@@ -116,7 +116,7 @@ impl<C> Messages<C> {
     #[must_use]
     pub fn flaws(&self) -> Vec<String> {
         let mended = self.mended.iter().map(|(change, count)| {
-            let messages = counted(*count, "message");
+            let messages = pluralize(*count, "message");
             let told = change.describe();
             match change {
                 // Such a message is JSON.
@@ -127,11 +127,11 @@ impl<C> Messages<C> {
             }
         });
         let unreadable = (self.unreadable > 0).then(|| {
-            let messages = counted(self.unreadable, "message");
+            let messages = pluralize(self.unreadable, "message");
             format!("no JSON at all in {messages}: their readable parts are recorded as text")
         });
         let deep = (self.deep > 0).then(|| {
-            let messages = counted(self.deep, "message");
+            let messages = pluralize(self.deep, "message");
             format!("too many levels within one another in {messages}: their readable parts are recorded as text")
         });
         mended.chain(unreadable).chain(deep).collect()
@@ -145,13 +145,13 @@ impl<C> Messages<C> {
                 1 => ("belongs", "this answer"),
                 _ => ("belong", "these answers"),
             };
-            let answers = counted(self.strays, "answer");
+            let answers = pluralize(self.strays, "answer");
             format!("{answers} of the server {belong} to no request, and the recording does not have {these}")
         });
-        let calls = self.asked.calls();
+        let calls = self.asked.call_count();
         let unanswered = (calls > 0).then(|| {
             let have = if calls == 1 { "has" } else { "have" };
-            format!("{} {have} no answer", counted(calls, "call"))
+            format!("{} {have} no answer", pluralize(calls, "call"))
         });
         strays.into_iter().chain(unanswered).collect()
     }
@@ -169,7 +169,7 @@ impl<C> Messages<C> {
                 for change in mended {
                     *self.mended.entry(change).or_default() += 1;
                 }
-                self.see(side, message, listener);
+                self.take_message(side, message, listener);
             }
             Frame::Unreadable(text) => {
                 if parse(text.as_bytes()).is_err_and(|error| is_too_deep(&error)) {
@@ -188,26 +188,31 @@ impl<C> Messages<C> {
             return;
         };
         if side == Speaker::Server {
-            match self.asked.answered(&id) {
-                Some(Asked::Call(call)) => {
-                    let failed = partial::failed(&text);
-                    listener.returned(call, Answer::Unread { text, failed });
+            match self.asked.take_answered(&id) {
+                Some(PendingKind::Call(call)) => {
+                    let failed = partial::is_failed(&text);
+                    listener.on_return(call, Answer::Unread { text, failed });
                 }
-                Some(Asked::Other(..) | Asked::GivenUp) => {}
+                Some(PendingKind::Other(..) | PendingKind::GivenUp) => {}
                 None => self.strays += 1,
             }
-        } else if let Some(name) = partial::tool(&text) {
-            let call = listener.called(&name, text.into());
-            self.asked.add(&id, Asked::Call(call));
+        } else if let Some(name) = partial::tool_name(&text) {
+            let call = listener.on_call(&name, text.into());
+            self.asked.add(&id, PendingKind::Call(call));
         }
     }
 
     /// Takes in a message, or several in one list.
-    fn see(&mut self, side: Speaker, message: Value, listener: &mut impl Listener<Call = C>) {
+    fn take_message(
+        &mut self,
+        side: Speaker,
+        message: Value,
+        listener: &mut impl Listener<Call = C>,
+    ) {
         match (message, side) {
             (Value::Array(all), side) => {
                 for message in all {
-                    self.see(side, message, listener);
+                    self.take_message(side, message, listener);
                 }
             }
             (message, Speaker::Client) => self.take_client_message(&message, listener),
@@ -217,8 +222,8 @@ impl<C> Messages<C> {
 
     fn take_client_message(&mut self, message: &Value, listener: &mut impl Listener<Call = C>) {
         if message["method"] == "notifications/cancelled" {
-            if let Some(call) = self.asked.given_up(&message["params"]["requestId"]) {
-                listener.given_up(call);
+            if let Some(call) = self.asked.give_up(&message["params"]["requestId"]) {
+                listener.on_give_up(call);
             }
             return;
         }
@@ -226,12 +231,12 @@ impl<C> Messages<C> {
             return;
         };
         let asked = if method == "tools/call" {
-            let Some((tool, arguments)) = call_of(message) else {
+            let Some((tool, arguments)) = tool_call(message) else {
                 return;
             };
-            Asked::Call(listener.called(tool, arguments))
+            PendingKind::Call(listener.on_call(tool, arguments))
         } else {
-            Asked::Other(method.to_owned(), message["params"].clone())
+            PendingKind::Other(method.to_owned(), message["params"].clone())
         };
         self.asked.add(id, asked);
     }
@@ -244,7 +249,7 @@ impl<C> Messages<C> {
         let Some(id) = message.get("id") else {
             return;
         };
-        let Some(asked) = self.asked.answered(id) else {
+        let Some(asked) = self.asked.take_answered(id) else {
             self.strays += 1;
             return;
         };
@@ -256,16 +261,16 @@ impl<C> Messages<C> {
             (error, _) => Answer::Error(error.unwrap_or_default()),
         };
         match asked {
-            Asked::Call(call) => listener.returned(call, answer),
-            Asked::Other(method, params) => listener.answered(&method, params, answer),
-            Asked::GivenUp => {}
+            PendingKind::Call(call) => listener.on_return(call, answer),
+            PendingKind::Other(method, params) => listener.on_answer(&method, params, answer),
+            PendingKind::GivenUp => {}
         }
     }
 }
 
 /// The tool that a request calls, and its arguments.
 #[must_use]
-pub fn call_of(message: &Value) -> Option<(&str, Value)> {
+pub fn tool_call(message: &Value) -> Option<(&str, Value)> {
     let parameters = &message["params"];
     let tool = parameters["name"].as_str()?;
     // Some clients send an empty text for no arguments.
@@ -275,9 +280,9 @@ pub fn call_of(message: &Value) -> Option<(&str, Value)> {
 
 /// Whether a message of a client begins a session.
 #[must_use]
-pub fn begins(message: &Value) -> bool {
+pub fn is_initialize(message: &Value) -> bool {
     match message {
-        Value::Array(all) => all.iter().any(begins),
+        Value::Array(all) => all.iter().any(is_initialize),
         message => message["method"] == "initialize",
     }
 }

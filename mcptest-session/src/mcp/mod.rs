@@ -36,18 +36,18 @@ mod traffic;
 mod traffic_log;
 
 #[cfg(feature = "record")]
-pub(crate) use call_order::Order;
+pub(crate) use call_order::CallOrder;
 #[cfg(any(feature = "play", feature = "record"))]
 pub(crate) use config::ConfigFile;
 pub(crate) use names::NameIndex;
 #[cfg(feature = "play")]
 pub(crate) use server::path_of;
 pub(crate) use server::variable_of;
-pub use server::{McpPlace, McpServer};
+pub use server::{McpServer, McpTransport};
 #[cfg(feature = "record")]
 pub(crate) use servers::Servers;
-pub use traffic::{Seen, SeenAnswer, SeenCall, is_name_of};
+pub use traffic::{McpAnswer, McpCall, McpTraffic, names_tool};
 #[cfg(feature = "record")]
 pub use traffic_log::ServerFailure;
 #[cfg(feature = "record")]
-pub(crate) use traffic_log::Watch;
+pub(crate) use traffic_log::TrafficLog;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::traffic::{Seen, plain};
+use super::traffic::{McpTraffic, normalize_name};
 
 /// Tools of servers, found by the names that clients have for them.
 #[derive(Debug, Clone, Default)]
@@ -20,14 +20,14 @@ pub(crate) struct NameIndex {
 
 impl NameIndex {
     /// The tools that servers listed, or that were called there.
-    pub(crate) fn from_traffic(seen: &Seen) -> Self {
+    pub(crate) fn from_traffic(seen: &McpTraffic) -> Self {
         let mut index = Self::default();
-        index.take_in(seen);
+        index.update(seen);
         index
     }
 
     /// Adds what went by since this was done last.
-    pub(crate) fn take_in(&mut self, seen: &Seen) {
+    pub(crate) fn update(&mut self, seen: &McpTraffic) {
         let (calls, answers) = self.taken;
         for (server, tool) in seen.tools(answers) {
             self.add(server, tool);
@@ -46,7 +46,7 @@ impl NameIndex {
         }
         let number = self.tools.len();
         self.tools.push(both);
-        let (server, name) = (plain(server), plain(tool));
+        let (server, name) = (normalize_name(server), normalize_name(tool));
         let with_server = format!("{server}_{name}");
         self.plain.entry(name).or_default().push(number);
         let same = self.with_server.entry(with_server).or_default();
@@ -55,7 +55,7 @@ impl NameIndex {
 
     /// The server and the tool that a name of a client means, if it can mean only one.
     pub(crate) fn resolve(&self, name: &str) -> Option<(&str, &str)> {
-        let plain = plain(name);
+        let plain = normalize_name(name);
         let ends = plain.match_indices('_').map(|(at, _)| &plain[at + 1..]);
         let with_server = ends.chain([&*plain]);
         let with_server = with_server.filter_map(|end| self.with_server.get(end));
@@ -73,11 +73,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::mcp::{SeenAnswer, is_name_of};
+    use crate::mcp::{McpAnswer, names_tool};
 
     #[test]
     fn a_name_means_a_tool_where_only_one_is_meant() {
-        let listed = |server: &str, tools: &[&str]| SeenAnswer {
+        let listed = |server: &str, tools: &[&str]| McpAnswer {
             server: server.to_owned(),
             method: "tools/list".to_owned(),
             params: Value::Null,
@@ -86,13 +86,13 @@ mod tests {
             ),
             error: None,
         };
-        let seen = Seen {
+        let seen = McpTraffic {
             answers: vec![
                 listed("a", &["find", "put"]),
                 listed("b", &["find"]),
                 listed("a", &["put"]),
             ],
-            ..Seen::default()
+            ..McpTraffic::default()
         };
         let names = NameIndex::from_traffic(&seen);
         assert_eq!(names.resolve("put"), Some(("a", "put")));
@@ -111,7 +111,7 @@ mod tests {
             for (server, tool) in &tools {
                 names.add(server, tool);
             }
-            let fitting = tools.iter().filter(|(server, tool)| is_name_of(&name, server, tool));
+            let fitting = tools.iter().filter(|(server, tool)| names_tool(&name, server, tool));
             let fitting: BTreeSet<_> = fitting.collect();
             let only = fitting.first().filter(|_| fitting.len() == 1);
             prop_assert_eq!(names.resolve(&name), only.map(|(server, tool)| (&**server, &**tool)));

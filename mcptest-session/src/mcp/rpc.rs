@@ -18,7 +18,7 @@ pub(crate) fn error(id: &Value, message: &str) -> Value {
 }
 
 /// An answer over HTTP that is one message.
-pub(crate) fn whole(status: StatusCode, message: impl Into<Body>) -> Response {
+pub(crate) fn message_response(status: StatusCode, message: impl Into<Body>) -> Response {
     let mut response = Response::new(message.into());
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("application/json");
@@ -27,13 +27,13 @@ pub(crate) fn whole(status: StatusCode, message: impl Into<Body>) -> Response {
 }
 
 /// An answer over HTTP without a body.
-pub(crate) fn nothing(status: StatusCode) -> Response {
+pub(crate) fn empty_response(status: StatusCode) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     response
 }
 
 /// An answer over HTTP that refuses a request.
-pub(crate) fn refused(status: StatusCode, id: &Value, message: &str) -> Response {
-    whole(status, error(id, message).to_string())
+pub(crate) fn error_response(status: StatusCode, id: &Value, message: &str) -> Response {
+    message_response(status, error(id, message).to_string())
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use mcptest_trace::text::variable;
+use mcptest_trace::text::variable_name;
 
 /// An MCP server that an agent reaches through its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,12 +12,12 @@ pub struct McpServer {
     /// The name that the suite has for it.
     pub name: String,
     /// The way to it.
-    pub place: McpPlace,
+    pub place: McpTransport,
 }
 
 /// The way to an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum McpPlace {
+pub enum McpTransport {
     /// A program that speaks over its standard streams. It is started once, when the session begins.
     Command {
         /// The program and its arguments.
@@ -38,7 +38,7 @@ pub enum McpPlace {
 
 impl McpServer {
     /// A server of a name.
-    pub fn new(name: impl Into<String>, place: McpPlace) -> Self {
+    pub fn new(name: impl Into<String>, place: McpTransport) -> Self {
         Self {
             name: name.into(),
             place,
@@ -80,5 +80,5 @@ pub(crate) fn path_of(server: &str) -> String {
 
 /// The environment variable that holds the address of a server.
 pub(crate) fn variable_of(server: &str) -> String {
-    format!("MCPTEST_MCP_{}", variable(server))
+    format!("MCPTEST_MCP_{}", variable_name(server))
 }

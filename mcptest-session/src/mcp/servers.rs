@@ -8,28 +8,28 @@ use axum::response::Response;
 use reqwest::Client;
 use serde_json::Value;
 
-use super::call_order::Order;
-use super::http::Passage;
+use super::call_order::CallOrder;
+use super::http::HttpProxy;
 use super::rpc;
-use super::server::{McpPlace, McpServer};
+use super::server::{McpServer, McpTransport};
 use super::stdio::Bridge;
-use super::traffic::Seen;
-use super::traffic_log::{Ear, ServerFailure, Watch};
+use super::traffic::McpTraffic;
+use super::traffic_log::{ServerFailure, ServerObserver, TrafficLog};
 use crate::door::Ticks;
 use crate::endpoint::{Answering, Incoming};
 
 /// The servers that an agent reaches through its session.
 #[derive(Debug)]
 pub(crate) struct Servers {
-    all: Vec<(String, Ear, Open)>,
-    watch: Watch,
+    all: Vec<(String, ServerObserver, ServerConnection)>,
+    watch: TrafficLog,
 }
 
 /// The way to a server.
 #[derive(Debug)]
-enum Open {
+enum ServerConnection {
     Stdio(Bridge),
-    Http(Passage),
+    Http(HttpProxy),
 }
 
 impl Servers {
@@ -43,18 +43,18 @@ impl Servers {
         began: (Instant, Ticks),
         client: &Client,
         file: Option<&Path>,
-        order: Option<Order>,
+        order: Option<CallOrder>,
     ) -> Result<Self, ServerFailure> {
         let names = servers.iter().map(|server| server.name.clone());
-        let watch = Watch::new(began, names.collect(), order);
+        let watch = TrafficLog::new(began, names.collect(), order);
         let mut all = Vec::new();
         for server in servers {
-            let ear = Ear {
+            let ear = ServerObserver {
                 watch: watch.clone(),
                 server: server.name.clone(),
             };
             let open = match &server.place {
-                McpPlace::Command { command, .. } => {
+                McpTransport::Command { command, .. } => {
                     let bridge = Bridge::start(&server.place, file, ear.clone());
                     let failed = |error: std::io::Error| ServerFailure {
                         server: server.name.clone(),
@@ -65,10 +65,10 @@ impl Servers {
                         ),
                         shown: None,
                     };
-                    Open::Stdio(bridge.map_err(failed)?)
+                    ServerConnection::Stdio(bridge.map_err(failed)?)
                 }
-                McpPlace::Url { url, bearer } => {
-                    Open::Http(Passage::new(client.clone(), url, bearer.as_deref()))
+                McpTransport::Url { url, bearer } => {
+                    ServerConnection::Http(HttpProxy::new(client.clone(), url, bearer.as_deref()))
                 }
             };
             all.push((server.path(), ear, open));
@@ -81,9 +81,11 @@ impl Servers {
         let path = incoming.path.strip_suffix('/').unwrap_or(&incoming.path);
         let found = self.all.iter().find(|(own, ..)| own == path);
         match found {
-            Some((_, _, Open::Stdio(bridge))) => bridge.answer(incoming),
-            Some((_, ear, Open::Http(passage))) => passage.answer(ear.clone(), incoming),
-            None => Box::pin(async { unknown() }),
+            Some((_, _, ServerConnection::Stdio(bridge))) => bridge.answer(incoming),
+            Some((_, ear, ServerConnection::Http(passage))) => {
+                passage.answer(ear.clone(), incoming)
+            }
+            None => Box::pin(async { unknown_server() }),
         }
     }
 
@@ -92,19 +94,19 @@ impl Servers {
         let mut all = self.all.iter();
         let found = all.find(|(_, ear, _)| ear.server == server)?;
         match &found.2 {
-            Open::Stdio(bridge) => bridge.other_output(),
-            Open::Http(_) => None,
+            ServerConnection::Stdio(bridge) => bridge.other_output(),
+            ServerConnection::Http(_) => None,
         }
     }
 
     /// What decides which call a fault strikes.
-    pub(crate) fn watch(&self) -> Watch {
+    pub(crate) fn watch(&self) -> TrafficLog {
         self.watch.clone()
     }
 
     /// What went by till now.
-    pub(crate) fn seen(&self) -> Seen {
-        self.watch.seen()
+    pub(crate) fn traffic(&self) -> McpTraffic {
+        self.watch.traffic()
     }
 
     /// Why what went by makes no run.
@@ -123,22 +125,22 @@ impl Servers {
     }
 
     /// What clients logged in with.
-    pub(crate) fn logins(&self) -> Vec<String> {
-        self.watch.logins()
+    pub(crate) fn credentials(&self) -> Vec<String> {
+        self.watch.credentials()
     }
 
     /// Ends the programs.
     pub(crate) async fn end(&self) {
         for (_, _, open) in &self.all {
-            if let Open::Stdio(bridge) = open {
+            if let ServerConnection::Stdio(bridge) = open {
                 bridge.end().await;
             }
         }
     }
 }
 
-fn unknown() -> Response {
+fn unknown_server() -> Response {
     let text =
         "this session of mcptest has no such server; its suite names the servers of an agent";
-    rpc::refused(StatusCode::NOT_FOUND, &Value::Null, text)
+    rpc::error_response(StatusCode::NOT_FOUND, &Value::Null, text)
 }

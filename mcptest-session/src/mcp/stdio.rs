@@ -18,15 +18,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
-use super::child::{self, Child, Hears};
+use super::child::{self, Child, OutputHandler};
 use super::frames::Frame;
 use super::messages::{Speaker, is_same_id};
-use super::server::McpPlace;
-use super::traffic_log::Ear;
+use super::server::McpTransport;
+use super::traffic_log::ServerObserver;
 use super::{bytes, rpc};
 use crate::endpoint::{Answering, Incoming};
 use crate::protocol::blob::hex;
-use state::{Greeting, State, Waiting, own, renamed};
+use state::{InitializeState, PendingRequest, State, client_id, with_value};
 
 /// Which session a request is of.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -34,14 +34,14 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// A server over standard streams.
 #[derive(Debug)]
 pub(super) struct Bridge {
-    talk: Arc<Talk>,
+    talk: Arc<StdioLink>,
     /// Until it is ended.
     child: Mutex<Option<Child>>,
 }
 
 /// The connection of all clients to the one process: what is written to it, and who waits for its answers.
 #[derive(Debug)]
-struct Talk {
+struct StdioLink {
     input: UnboundedSender<Vec<u8>>,
     state: Mutex<State>,
     /// Woken when the server has answered its first `initialize`, and when it has ended.
@@ -50,8 +50,12 @@ struct Talk {
 
 impl Bridge {
     /// Starts the server.
-    pub(super) fn start(place: &McpPlace, file: Option<&Path>, ear: Ear) -> io::Result<Self> {
-        let McpPlace::Command {
+    pub(super) fn start(
+        place: &McpTransport,
+        file: Option<&Path>,
+        ear: ServerObserver,
+    ) -> io::Result<Self> {
+        let McpTransport::Command {
             command,
             folder,
             environment,
@@ -60,12 +64,12 @@ impl Bridge {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let (input, told) = unbounded_channel();
-        let talk = Arc::new(Talk {
+        let talk = Arc::new(StdioLink {
             input,
             state: Mutex::new(State::new(ear)),
             greeted: Notify::new(),
         });
-        let hears = Arc::clone(&talk) as Arc<dyn Hears>;
+        let hears = Arc::clone(&talk) as Arc<dyn OutputHandler>;
         let child = child::start(command, folder, environment, file, told, hears)?;
         let child = Mutex::new(Some(child));
         Ok(Self { talk, child })
@@ -96,37 +100,37 @@ impl Bridge {
     }
 }
 
-impl Talk {
+impl StdioLink {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn answer(&self, incoming: Incoming) -> Response {
-        let session = session(&incoming.headers);
-        self.lock().ear.watch.keep_logins(&incoming.headers);
+        let session = session_id(&incoming.headers);
+        self.lock().ear.watch.keep_credentials(&incoming.headers);
         if let Some(session) = &session
             && !self.lock().sessions.contains(session)
         {
             let text = "this session has ended, or never began";
-            return rpc::refused(StatusCode::NOT_FOUND, &Value::Null, text);
+            return rpc::error_response(StatusCode::NOT_FOUND, &Value::Null, text);
         }
         match incoming.method {
             Method::POST => self.post(&incoming).await,
-            Method::GET => self.listen(&incoming.headers),
+            Method::GET => self.open_stream(&incoming.headers),
             Method::DELETE => {
                 if let Some(session) = session {
                     self.lock().sessions.remove(&session);
                 }
-                rpc::nothing(StatusCode::NO_CONTENT)
+                rpc::empty_response(StatusCode::NO_CONTENT)
             }
-            _ => rpc::nothing(StatusCode::METHOD_NOT_ALLOWED),
+            _ => rpc::empty_response(StatusCode::METHOD_NOT_ALLOWED),
         }
     }
 
     /// A client listens for what is no answer.
-    fn listen(&self, headers: &HeaderMap) -> Response {
-        if !takes_events(headers) {
-            return rpc::nothing(StatusCode::NOT_ACCEPTABLE);
+    fn open_stream(&self, headers: &HeaderMap) -> Response {
+        if !accepts_events(headers) {
+            return rpc::empty_response(StatusCode::NOT_ACCEPTABLE);
         }
         let (to, from) = unbounded_channel();
         let mut state = self.lock();
@@ -137,11 +141,11 @@ impl Talk {
         if state.ended.is_none() {
             state.streams.push(to);
         }
-        events(from)
+        event_stream(from)
     }
 
     async fn post(&self, incoming: &Incoming) -> Response {
-        let bad = |text: &str| rpc::refused(StatusCode::BAD_REQUEST, &Value::Null, text);
+        let bad = |text: &str| rpc::error_response(StatusCode::BAD_REQUEST, &Value::Null, text);
         let message = match Frame::parse(&incoming.body) {
             Some(Frame::Message(message, _)) if message.is_object() => message,
             Some(Frame::Message(..)) => return bad("send one message at a time"),
@@ -151,43 +155,43 @@ impl Talk {
         };
         let is_request = message["method"].is_string() && !message["id"].is_null();
         if !is_request {
-            self.pass(&message, incoming);
-            return rpc::nothing(StatusCode::ACCEPTED);
+            self.forward_notification(&message, incoming);
+            return rpc::empty_response(StatusCode::ACCEPTED);
         }
         if message["method"] == "tools/call" {
             let ear = self.lock().ear.clone();
-            if let Some(answer) = ear.in_place(&message).await {
+            if let Some(answer) = ear.answer_in_place(&message).await {
                 return answer;
             }
         }
         if message["method"] == "initialize" {
-            return self.greet(&message, incoming).await;
+            return self.initialize(&message, incoming).await;
         }
-        self.ask(&message, incoming).await
+        self.forward_request(&message, incoming).await
     }
 
     /// Begins a session of a client. The server is greeted once: it is one process.
-    async fn greet(&self, message: &Value, incoming: &Incoming) -> Response {
+    async fn initialize(&self, message: &Value, incoming: &Incoming) -> Response {
         loop {
             let mut greeted = pin!(self.greeted.notified());
             greeted.as_mut().enable();
             let greeting = {
                 let mut state = self.lock();
                 let before = state.greeting.clone();
-                if before == Greeting::None {
-                    state.greeting = Greeting::Asked;
+                if before == InitializeState::None {
+                    state.greeting = InitializeState::Pending;
                 }
                 before
             };
             let mut response = match greeting {
-                Greeting::None => self.ask(message, incoming).await,
-                Greeting::Asked => {
+                InitializeState::None => self.forward_request(message, incoming).await,
+                InitializeState::Pending => {
                     greeted.await;
                     continue;
                 }
-                Greeting::Known(answer) => rpc::whole(
+                InitializeState::Known(answer) => rpc::message_response(
                     StatusCode::OK,
-                    renamed(&answer, &["id"], &own(&incoming.body))
+                    with_value(&answer, &["id"], &client_id(&incoming.body))
                         .unwrap_or_else(|| answer.into()),
                 ),
             };
@@ -204,8 +208,8 @@ impl Talk {
     }
 
     /// Passes a request on, and its answer back.
-    async fn ask(&self, message: &Value, incoming: &Incoming) -> Response {
-        let takes_events = takes_events(&incoming.headers);
+    async fn forward_request(&self, message: &Value, incoming: &Incoming) -> Response {
+        let takes_events = accepts_events(&incoming.headers);
         let (to, mut from) = unbounded_channel();
         {
             let mut state = self.lock();
@@ -214,10 +218,10 @@ impl Talk {
             let tool = message["params"]["name"]
                 .as_str()
                 .filter(|_| method == "tools/call");
-            let mut waiting = Waiting {
+            let mut waiting = PendingRequest {
                 id: message["id"].clone(),
                 own: None,
-                session: session(&incoming.headers),
+                session: session_id(&incoming.headers),
                 method: method.to_owned(),
                 asked: tool.unwrap_or(method).to_owned(),
                 progress: message["params"]["_meta"]["progressToken"].clone(),
@@ -225,42 +229,42 @@ impl Talk {
                 to,
             };
             if let Some(shown) = state.ended.clone() {
-                waiting.ends(&state.ear, shown);
+                waiting.fail(&state.ear, shown);
             } else {
-                let mut line = bytes::one_line(&incoming.body);
+                let mut line = bytes::to_one_line(&incoming.body);
                 let is_taken = state.waiting.iter().any(|other| other.id == waiting.id);
                 let mut message = message.clone();
                 if is_taken {
                     state.renamed += 1;
                     let id = format!("mcptest-{}", state.renamed);
-                    let renamed = renamed(&line, &["id"], format!("\"{id}\"").as_bytes());
+                    let renamed = with_value(&line, &["id"], format!("\"{id}\"").as_bytes());
                     if let Some(renamed) = renamed {
-                        waiting.own = Some(own(&incoming.body));
+                        waiting.own = Some(client_id(&incoming.body));
                         waiting.id = id.into();
                         message["id"] = waiting.id.clone();
                         line = renamed;
                     }
                 }
                 // Told before it goes on: no answer may be heard before what it answers.
-                state.hear(Speaker::Client, message);
+                state.read_message(Speaker::Client, message);
                 state.waiting.push(waiting);
                 let _ = self.input.send(line);
             }
         }
         if takes_events {
-            return events(from);
+            return event_stream(from);
         }
         match from.recv().await {
-            Some(answer) => rpc::whole(StatusCode::OK, answer),
-            None => rpc::refused(StatusCode::BAD_GATEWAY, &message["id"], "no answer came"),
+            Some(answer) => rpc::message_response(StatusCode::OK, answer),
+            None => rpc::error_response(StatusCode::BAD_GATEWAY, &message["id"], "no answer came"),
         }
     }
 
     /// Passes on what is not answered.
-    fn pass(&self, message: &Value, incoming: &Incoming) {
-        let session = session(&incoming.headers);
+    fn forward_notification(&self, message: &Value, incoming: &Incoming) {
+        let session = session_id(&incoming.headers);
         let mut state = self.lock();
-        let mut line = bytes::one_line(&incoming.body);
+        let mut line = bytes::to_one_line(&incoming.body);
         let mut message = message.clone();
         match message["method"].as_str() {
             Some("notifications/initialized") if std::mem::replace(&mut state.is_greeted, true) => {
@@ -269,26 +273,27 @@ impl Talk {
             Some("notifications/cancelled") => {
                 let wanted = message["params"]["requestId"].clone();
                 let own = wanted.to_string();
-                let is_it = |waiting: &&Waiting| {
+                let is_it = |waiting: &&PendingRequest| {
                     let is_own = waiting.own.as_deref() == Some(own.as_bytes());
                     is_own && waiting.session == session
                 };
                 let renamed = state.waiting.iter().find(is_it);
                 if let Some(id) = renamed.map(|waiting| waiting.id.clone()) {
                     let path = ["params", "requestId"];
-                    line = self::renamed(&line, &path, id.to_string().as_bytes()).unwrap_or(line);
+                    line =
+                        self::with_value(&line, &path, id.to_string().as_bytes()).unwrap_or(line);
                     message["params"]["requestId"] = id;
                 }
             }
             _ => {}
         }
-        state.hear(Speaker::Client, message);
+        state.read_message(Speaker::Client, message);
         let _ = self.input.send(line);
     }
 }
 
-impl Hears for Talk {
-    fn line(&self, line: &[u8]) -> bool {
+impl OutputHandler for StdioLink {
+    fn on_line(&self, line: &[u8]) -> bool {
         let Some(frame) = Frame::parse(line) else {
             return false;
         };
@@ -298,7 +303,7 @@ impl Hears for Talk {
             // Whose answer it was is not known, so nobody waits for it in vain.
             let shown = String::from_utf8_lossy(line).into_owned();
             for waiting in std::mem::take(&mut state.waiting) {
-                waiting.unreadable(&state.ear, &shown);
+                waiting.fail_unreadable(&state.ear, &shown);
             }
             return true;
         };
@@ -320,13 +325,13 @@ impl Hears for Talk {
         let own = waiting
             .own
             .as_deref()
-            .and_then(|own| renamed(line, &["id"], own));
+            .and_then(|own| with_value(line, &["id"], own));
         let answer = own.map_or_else(|| Bytes::copy_from_slice(line), Bytes::from);
         if waiting.method == "initialize" {
             state.greeting = if is_error {
-                Greeting::None
+                InitializeState::None
             } else {
-                Greeting::Known(answer.clone())
+                InitializeState::Known(answer.clone())
             };
             self.greeted.notify_waiters();
         }
@@ -335,25 +340,25 @@ impl Hears for Talk {
         true
     }
 
-    fn ended(&self, shown: Option<String>) {
+    fn on_end(&self, shown: Option<String>) {
         let mut state = self.lock();
         for waiting in std::mem::take(&mut state.waiting) {
-            waiting.ends(&state.ear, shown.clone());
+            waiting.fail(&state.ear, shown.clone());
         }
         state.streams.clear();
-        state.greeting = Greeting::None;
+        state.greeting = InitializeState::None;
         state.ended = Some(shown);
         self.greeted.notify_waiters();
     }
 }
 
 /// The session that a request names.
-pub(super) fn session(headers: &HeaderMap) -> Option<String> {
+pub(super) fn session_id(headers: &HeaderMap) -> Option<String> {
     let session = headers.get(SESSION)?.to_str().ok()?;
     Some(session.to_owned())
 }
 
-fn takes_events(headers: &HeaderMap) -> bool {
+fn accepts_events(headers: &HeaderMap) -> bool {
     let mut accepted = headers
         .get_all(ACCEPT)
         .iter()
@@ -362,7 +367,7 @@ fn takes_events(headers: &HeaderMap) -> bool {
 }
 
 /// Messages as they come, as server-sent events.
-fn events(from: UnboundedReceiver<Bytes>) -> Response {
+fn event_stream(from: UnboundedReceiver<Bytes>) -> Response {
     let events = UnboundedReceiverStream::new(from).map(|message| {
         let event = [b"event: message\ndata: ", &message[..], b"\n\n"].concat();
         Ok::<_, io::Error>(Bytes::from(event))

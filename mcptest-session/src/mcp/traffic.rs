@@ -5,19 +5,19 @@ use serde_json::{Map, Value};
 /// What went by at the MCP servers of a session, in the order in which it was asked.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct McpTraffic {
     /// The servers, by the names that the suite has for them.
     pub servers: Vec<String>,
     /// The calls of tools.
-    pub calls: Vec<SeenCall>,
+    pub calls: Vec<McpCall>,
     /// What else was asked, and what it was answered.
-    pub answers: Vec<SeenAnswer>,
+    pub answers: Vec<McpAnswer>,
 }
 
 /// A call that reached a server.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct SeenCall {
+pub struct McpCall {
     /// The server.
     pub server: String,
     /// The tool, as the server has it.
@@ -38,7 +38,7 @@ pub struct SeenCall {
     pub(crate) tick: u64,
 }
 
-impl SeenCall {
+impl McpCall {
     /// Whether the answer says that the tool failed; `None` where no answer came.
     #[must_use]
     pub fn is_error(&self) -> Option<bool> {
@@ -56,7 +56,7 @@ impl SeenCall {
 /// A request that calls no tool, with its answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct SeenAnswer {
+pub struct McpAnswer {
     /// The server.
     pub server: String,
     /// What was asked: `initialize`, `tools/list`, …
@@ -69,10 +69,10 @@ pub struct SeenAnswer {
     pub error: Option<Value>,
 }
 
-impl Seen {
+impl McpTraffic {
     /// The tools that the servers listed from an answer on, each with its server.
     pub(super) fn tools(&self, from: usize) -> impl Iterator<Item = (&str, &str)> {
-        let listed = Self::listed(self.answers.get(from..).unwrap_or_default());
+        let listed = Self::listed_tools(self.answers.get(from..).unwrap_or_default());
         listed.filter_map(|(server, tool)| Some((server, tool["name"].as_str()?)))
     }
 
@@ -87,7 +87,7 @@ impl Seen {
             "idempotentHint",
             "openWorldHint",
         ];
-        let mut listed = Self::listed(&self.answers);
+        let mut listed = Self::listed_tools(&self.answers);
         let (_, found) = listed.find(|(own, listed)| *own == server && listed["name"] == tool)?;
         let said = &found["annotations"];
         let kept = KEPT.into_iter().filter_map(|key| {
@@ -98,7 +98,7 @@ impl Seen {
     }
 
     /// The tools as the servers listed them.
-    fn listed(answers: &[SeenAnswer]) -> impl Iterator<Item = (&str, &Value)> {
+    fn listed_tools(answers: &[McpAnswer]) -> impl Iterator<Item = (&str, &Value)> {
         let lists = answers.iter();
         let lists = lists.filter(|answer| answer.method == "tools/list");
         lists.flat_map(|answer| {
@@ -112,18 +112,18 @@ impl Seen {
 /// Whether a client's name for a tool means this tool of this server. Clients write the server before the tool, with
 /// signs of their own, and `_` for what their model does not take.
 #[must_use]
-pub fn is_name_of(name: &str, server: &str, tool: &str) -> bool {
+pub fn names_tool(name: &str, server: &str, tool: &str) -> bool {
     if name == tool {
         return true;
     }
-    let name = plain(name);
-    let (server, tool) = (plain(server), plain(tool));
+    let name = normalize_name(name);
+    let (server, tool) = (normalize_name(server), normalize_name(tool));
     let both = format!("{server}_{tool}");
     name == tool || name == both || name.ends_with(&format!("_{both}"))
 }
 
 /// A name in lower case, with one `_` for each run of other signs.
-pub(super) fn plain(name: &str) -> String {
+pub(super) fn normalize_name(name: &str) -> String {
     let words = name.split(|character: char| !character.is_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     words.join("_").to_lowercase()
@@ -146,7 +146,7 @@ mod tests {
             "desk.find_order",
             "mcp__plugin_shop_desk__find_order",
         ] {
-            assert!(is_name_of(name, "desk", "find_order"), "{name}");
+            assert!(names_tool(name, "desk", "find_order"), "{name}");
         }
         for name in [
             "order",
@@ -155,7 +155,7 @@ mod tests {
             "desk",
             "mydesk__find_order",
         ] {
-            assert!(!is_name_of(name, "desk", "find_order"), "{name}");
+            assert!(!names_tool(name, "desk", "find_order"), "{name}");
         }
     }
 
@@ -166,16 +166,16 @@ mod tests {
                 "idempotentHint": true, "openWorldHint": null, "vendor": 7 } },
             { "name": "put" },
         ] });
-        let answer = SeenAnswer {
+        let answer = McpAnswer {
             server: "a".to_owned(),
             method: "tools/list".to_owned(),
             params: Value::Null,
             result: Some(tools),
             error: None,
         };
-        let seen = Seen {
+        let seen = McpTraffic {
             answers: vec![answer],
-            ..Seen::default()
+            ..McpTraffic::default()
         };
         let of = |server, tool| seen.annotations(server, tool).map(Value::Object);
         let kept = json!({ "title": "Find", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true });

@@ -10,12 +10,12 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
 
-use super::call_order::{Fate, Order};
-use super::messages::{Answer, Listener, failed};
+use super::call_order::{CallFate, CallOrder};
+use super::messages::{Answer, Listener, failed_result};
 use super::rpc;
-use super::traffic::{Seen, SeenAnswer, SeenCall};
+use super::traffic::{McpAnswer, McpCall, McpTraffic};
 use crate::door::{OwnCall, Strike, Ticks};
-use crate::endpoint::logins;
+use crate::endpoint::credentials;
 
 /// How long an answer of the model may take to be read that a client has already.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -37,19 +37,19 @@ pub struct ServerFailure {
 
 /// Keeps what goes by at all servers of a session.
 #[derive(Debug, Clone)]
-pub(crate) struct Watch(Arc<Kept>);
+pub(crate) struct TrafficLog(Arc<TrafficState>);
 
 #[derive(Debug)]
-struct Kept {
+struct TrafficState {
     began: Instant,
     ticks: Ticks,
-    seen: Mutex<Seen>,
+    seen: Mutex<McpTraffic>,
     /// The answers that went by, by their signs.
     known: Mutex<HashMap<u64, Vec<usize>>>,
     failure: Mutex<Option<ServerFailure>>,
     /// Why calls may stay without an answer.
     broken: Mutex<Vec<(usize, ServerFailure)>>,
-    order: Option<Mutex<Order>>,
+    order: Option<Mutex<CallOrder>>,
     logins: Mutex<Vec<String>>,
     /// A call was refused, as the run may make no more.
     refused: AtomicBool,
@@ -59,17 +59,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Watch {
+impl TrafficLog {
     pub(super) fn new(
         (began, ticks): (Instant, Ticks),
         servers: Vec<String>,
-        order: Option<Order>,
+        order: Option<CallOrder>,
     ) -> Self {
-        let seen = Seen {
+        let seen = McpTraffic {
             servers,
-            ..Seen::default()
+            ..McpTraffic::default()
         };
-        Self(Arc::new(Kept {
+        Self(Arc::new(TrafficState {
             began,
             ticks,
             seen: Mutex::new(seen),
@@ -87,17 +87,17 @@ impl Watch {
     }
 
     /// What went by till now.
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn traffic(&self) -> McpTraffic {
         lock(&self.0.seen).clone()
     }
 
     /// Notes that a server gave no answer. The first one counts: others follow from it.
-    pub(super) fn fails(&self, failure: ServerFailure) {
+    pub(super) fn note_failure(&self, failure: ServerFailure) {
         lock(&self.0.failure).get_or_insert(failure);
     }
 
     /// Notes why a call may stay without an answer.
-    pub(super) fn breaks(&self, call: usize, failure: ServerFailure) {
+    pub(super) fn note_broken_call(&self, call: usize, failure: ServerFailure) {
         lock(&self.0.broken).push((call, failure));
     }
 
@@ -122,30 +122,30 @@ impl Watch {
     pub(super) fn missed_fault(&self) -> Option<(String, String)> {
         let order = self.0.order.as_ref()?;
         let seen = lock(&self.0.seen);
-        lock(order).missed(&seen)
+        lock(order).missed_fault(&seen)
     }
 
     /// Waits until it is known whether the model asked for a call of an own tool: a client may call a tool before
     /// the end of the stream that asks for it.
-    pub(crate) async fn heard_of(&self, call: &OwnCall) {
+    pub(crate) async fn wait_until_requested(&self, call: &OwnCall) {
         let Some(order) = self.0.order.as_ref() else {
             return;
         };
         let is_known = {
             let seen = lock(&self.0.seen);
-            lock(order).knows(&seen, call)
+            lock(order).is_requested(&seen, call)
         };
         if !is_known {
             let log = lock(order).log();
-            log.settled(LAST_WORDS).await;
+            log.wait_until_idle(LAST_WORDS).await;
         }
     }
 
     /// The fault that strikes a call of an own tool. `is_outer`: it is made inside of no other.
-    pub(crate) fn strikes(&self, call: &OwnCall, is_outer: bool) -> Option<Strike> {
+    pub(crate) fn fault_for(&self, call: &OwnCall, is_outer: bool) -> Option<Strike> {
         let order = self.0.order.as_ref()?;
         let seen = lock(&self.0.seen);
-        lock(order).own(&seen, call, is_outer)
+        lock(order).own_tool_fault(&seen, call, is_outer)
     }
 
     /// Whether a call was refused, as the run may make no more.
@@ -154,9 +154,9 @@ impl Watch {
     }
 
     /// Keeps what a client logs in with.
-    pub(super) fn keep_logins(&self, headers: &HeaderMap) {
+    pub(super) fn keep_credentials(&self, headers: &HeaderMap) {
         let mut known = lock(&self.0.logins);
-        for login in logins(headers) {
+        for login in credentials(headers) {
             if !known.iter().any(|known| known == login) {
                 known.push(login.to_owned());
             }
@@ -164,36 +164,36 @@ impl Watch {
     }
 
     /// What clients logged in with.
-    pub(super) fn logins(&self) -> Vec<String> {
+    pub(super) fn credentials(&self) -> Vec<String> {
         lock(&self.0.logins).clone()
     }
 
     /// The answer to a call that reaches no server: a fault strikes it, or the run may make no more calls.
-    async fn in_place(&self, server: &str, message: &Value) -> Option<Response> {
+    async fn answer_in_place(&self, server: &str, message: &Value) -> Option<Response> {
         let order = self.0.order.as_ref()?;
-        let (tool, args) = super::messages::call_of(message)?;
+        let (tool, args) = super::messages::tool_call(message)?;
         let decide = || {
             let seen = lock(&self.0.seen);
-            lock(order).arrives(&seen, server, tool, &args)
+            lock(order).decide(&seen, server, tool, &args)
         };
         let mut fate = decide();
-        if fate == Fate::Unasked {
+        if fate == CallFate::Unasked {
             // A client may call a tool before the end of the stream that asks for it.
             let log = lock(order).log();
-            log.settled(LAST_WORDS).await;
+            log.wait_until_idle(LAST_WORDS).await;
             fate = decide();
         }
         let id = &message["id"];
         match fate {
-            Fate::Passes | Fate::Unasked => None,
-            Fate::Refused => {
+            CallFate::Passes | CallFate::Unasked => None,
+            CallFate::Refused => {
                 self.0.refused.store(true, Ordering::Relaxed);
                 let text = "no more tool calls may be made in this run: its cap is reached";
-                Some(rpc::refused(StatusCode::OK, id, text))
+                Some(rpc::error_response(StatusCode::OK, id, text))
             }
-            Fate::Struck { result, mark } => {
+            CallFate::Struck { result, mark } => {
                 let now = self.now();
-                lock(&self.0.seen).calls.push(SeenCall {
+                lock(&self.0.seen).calls.push(McpCall {
                     server: server.to_owned(),
                     tool: tool.to_owned(),
                     args,
@@ -202,10 +202,10 @@ impl Watch {
                     result: Some(result.clone()),
                     synthesized: Some(mark),
                     tick: self.0.ticks.next(),
-                    ..SeenCall::default()
+                    ..McpCall::default()
                 });
                 let answer = rpc::result(id, &result).to_string();
-                Some(rpc::whole(StatusCode::OK, answer))
+                Some(rpc::message_response(StatusCode::OK, answer))
             }
         }
     }
@@ -213,24 +213,24 @@ impl Watch {
 
 /// Hears what goes by at one server, and notes it.
 #[derive(Debug, Clone)]
-pub(super) struct Ear {
-    pub(super) watch: Watch,
+pub(super) struct ServerObserver {
+    pub(super) watch: TrafficLog,
     pub(super) server: String,
 }
 
-impl Ear {
+impl ServerObserver {
     /// The answer to a call that does not reach the server.
-    pub(super) async fn in_place(&self, message: &Value) -> Option<Response> {
-        self.watch.in_place(&self.server, message).await
+    pub(super) async fn answer_in_place(&self, message: &Value) -> Option<Response> {
+        self.watch.answer_in_place(&self.server, message).await
     }
 
     /// Notes that this server gave no answer.
-    pub(super) fn fails(&self, failure: ServerFailure) {
-        self.watch.fails(failure);
+    pub(super) fn note_failure(&self, failure: ServerFailure) {
+        self.watch.note_failure(failure);
     }
 
     /// What is said where this server gave no answer.
-    pub(super) fn unanswered(
+    pub(super) fn unanswered_failure(
         &self,
         asked: &str,
         how: &str,
@@ -245,7 +245,7 @@ impl Ear {
     }
 
     /// What is said where this server answered with what nobody can read.
-    pub(super) fn unreadable(&self, asked: &str, said: &str) -> ServerFailure {
+    pub(super) fn unreadable_failure(&self, asked: &str, said: &str) -> ServerFailure {
         let server = &self.server;
         ServerFailure {
             server: server.clone(),
@@ -254,7 +254,7 @@ impl Ear {
         }
     }
 
-    fn ends(&self, call: usize, result: Value, error: Option<Value>) {
+    fn end_call(&self, call: usize, result: Value, error: Option<Value>) {
         let now = self.watch.now();
         if let Some(call) = lock(&self.watch.0.seen).calls.get_mut(call) {
             call.ended_at = Some(now);
@@ -265,55 +265,55 @@ impl Ear {
 }
 
 /// A hash of an answer. Equal answers have equal hashes; others rarely share one.
-fn sign(answer: &SeenAnswer) -> u64 {
+fn hash_answer(answer: &McpAnswer) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&answer.server, &answer.method, &answer.params).hash(&mut hasher);
     (&answer.result, &answer.error).hash(&mut hasher);
     hasher.finish()
 }
 
-impl Listener for Ear {
+impl Listener for ServerObserver {
     type Call = usize;
 
-    fn called(&mut self, tool: &str, args: Value) -> usize {
+    fn on_call(&mut self, tool: &str, args: Value) -> usize {
         let now = self.watch.now();
         let mut seen = lock(&self.watch.0.seen);
-        seen.calls.push(SeenCall {
+        seen.calls.push(McpCall {
             server: self.server.clone(),
             tool: tool.to_owned(),
             args,
             asked_at: now,
             tick: self.watch.0.ticks.next(),
-            ..SeenCall::default()
+            ..McpCall::default()
         });
         seen.calls.len() - 1
     }
 
-    fn returned(&mut self, call: usize, answer: Answer) {
+    fn on_return(&mut self, call: usize, answer: Answer) {
         let result = answer.to_tool_result();
         let error = match answer {
             Answer::Result(_) | Answer::Unread { .. } => None,
             Answer::Error(error) => Some(error),
         };
-        self.ends(call, result, error);
+        self.end_call(call, result, error);
     }
 
-    fn given_up(&mut self, call: usize) {
-        self.ends(
+    fn on_give_up(&mut self, call: usize) {
+        self.end_call(
             call,
-            failed("the client stopped waiting for this call"),
+            failed_result("the client stopped waiting for this call"),
             None,
         );
     }
 
-    fn answered(&mut self, method: &str, params: Value, answer: Answer) {
+    fn on_answer(&mut self, method: &str, params: Value, answer: Answer) {
         let (result, error) = match answer {
             Answer::Result(result) => (Some(result), None),
             Answer::Error(error) => (None, Some(error)),
             // Nothing of it is known.
             Answer::Unread { .. } => return,
         };
-        let answer = SeenAnswer {
+        let answer = McpAnswer {
             server: self.server.clone(),
             method: method.to_owned(),
             params,
@@ -322,7 +322,7 @@ impl Listener for Ear {
         };
         let mut seen = lock(&self.watch.0.seen);
         let mut known = lock(&self.watch.0.known);
-        let alike = known.entry(sign(&answer)).or_default();
+        let alike = known.entry(hash_answer(&answer)).or_default();
         // A client may ask for the same list before each call.
         if !alike.iter().any(|place| seen.answers[*place] == answer) {
             alike.push(seen.answers.len());

@@ -5,39 +5,41 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
 use super::conversation::Answer;
-use super::model_turn::{Spoken, matched};
+use super::model_turn::{ModelTurn, match_calls};
 use super::recording::Recording;
-use super::turns::{Expected, Known, KnownCall, Turn, answers, examples, places, turns};
+use super::turns::{
+    Expected, KnownCall, KnownTurn, Turn, align, answer_turns, example_turns, request_turns,
+};
 use crate::exchange::Item;
 use crate::record::talk_digest;
 
 /// A turn of a request beside the known one.
 #[derive(Debug)]
-pub(super) enum Pair {
-    Both(Known, Spoken, Spoken),
-    Missing(Known, Spoken),
+pub(super) enum TurnPair {
+    Both(KnownTurn, ModelTurn, ModelTurn),
+    Missing(KnownTurn, ModelTurn),
     /// A turn that the model did not take: the number of the turn in the request.
-    Made(usize, Spoken),
+    Made(usize, ModelTurn),
 }
 
 /// The call that a result is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum ResultCall {
     Call(KnownCall),
     /// The call had its result already.
-    Again(KnownCall),
+    Repeated(KnownCall),
     /// The call stands later in the talk.
     Early(KnownCall),
     /// No call is known.
-    Nothing,
+    Unknown,
 }
 
 /// The message history of a request, aligned with the recording.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
-    pub(super) pairs: Vec<Pair>,
+pub(super) struct Alignment {
+    pub(super) pairs: Vec<TurnPair>,
     /// For each result in the talk: its item, and its call.
-    pub(super) results: Vec<(usize, Of)>,
+    pub(super) results: Vec<(usize, ResultCall)>,
     /// The agent had changed the past, and this is the recorded talk to the letter.
     pub(super) is_same: bool,
     /// The agent had changed the past, and the talk is not the recorded one to the letter.
@@ -51,7 +53,7 @@ pub(super) struct Reading {
     pub(super) told: Range<usize>,
 }
 
-impl Reading {
+impl Alignment {
     /// Aligns the history of a request that asks for an answer. `is_new`: it holds only what is new since the
     /// answer before.
     pub(super) fn new(
@@ -61,14 +63,14 @@ impl Reading {
         items: &[Item],
     ) -> Self {
         let own = &recording.conversations[conversation];
-        let turns = turns(recording, items);
+        let turns = request_turns(recording, items);
         let past = own.moves[..=answer]
             .iter()
             .rposition(|one| one.past.is_some());
         let mut reading = Self::default();
         let (from, expected) = match past {
             Some(past) => {
-                let expected = answers(own, past..answer);
+                let expected = answer_turns(own, past..answer);
                 let from = turns.len().saturating_sub(expected.len());
                 let before = from.checked_sub(1).and_then(|turn| turns.get(turn));
                 reading.known_from = before.map_or(0, |turn| turn.items.end);
@@ -85,11 +87,13 @@ impl Reading {
                 reading.heard_after = answer.checked_sub(1);
                 reading.told = answer.saturating_sub(1)..answer;
                 let first = answer.saturating_sub(turns.len());
-                (0, answers(own, first..answer))
+                (0, answer_turns(own, first..answer))
             }
             None => {
                 reading.told = 0..answer;
-                let expected = examples(own).chain(answers(own, 0..answer)).collect();
+                let expected = example_turns(own)
+                    .chain(answer_turns(own, 0..answer))
+                    .collect();
                 let unknown = if own.began.is_some() { 0 } else { own.examples };
                 let from = unknown.min(turns.len());
                 let before = from.checked_sub(1).and_then(|turn| turns.get(turn));
@@ -98,19 +102,19 @@ impl Reading {
             }
         };
         let before = answer.checked_sub(1).filter(|_| is_new);
-        let waits = Waiting::after(before.map(|before| &own.moves[before]));
-        let calls = reading.pair(&turns, from, expected);
-        let recorded = Recorded {
+        let waits = WaitingCalls::after(before.map(|before| &own.moves[before]));
+        let calls = reading.align_turns(&turns, from, expected);
+        let recorded = RecordedCallLookup {
             recording,
             conversation,
             answer,
         };
-        reading.pair_results(items, &turns, &calls, waits, &recorded);
+        reading.align_results(items, &turns, &calls, waits, &recorded);
         reading
     }
 
     /// Puts turns beside those that are expected; the known calls of each turn.
-    fn pair(
+    fn align_turns(
         &mut self,
         turns: &[Turn],
         from: usize,
@@ -119,7 +123,7 @@ impl Reading {
         let mut calls: Vec<Vec<Option<KnownCall>>> = Vec::new();
         calls.resize_with(turns.len(), Vec::new);
         let played = &turns[from..];
-        let places = places(&expected, played);
+        let places = align(&expected, played);
         let mut expected: Vec<Option<Expected>> = expected.into_iter().map(Some).collect();
         for (old, new) in places {
             let turn = new.map(|new| from + new);
@@ -127,17 +131,18 @@ impl Reading {
             let old = old.and_then(|old| expected[old].take());
             match (old, turn.zip(spoken)) {
                 (Some(old), Some((turn, spoken))) => {
-                    let same = matched(&old.spoken, &spoken);
+                    let same = match_calls(&old.spoken, &spoken);
                     let of = |call: &Option<usize>| *old.calls.get((*call)?)?;
                     calls[turn] = same.iter().map(of).collect();
-                    self.pairs.push(Pair::Both(old.known, old.spoken, spoken));
+                    self.pairs
+                        .push(TurnPair::Both(old.known, old.spoken, spoken));
                 }
                 // A client may leave out a turn that says nothing.
                 (Some(old), None) if !old.spoken.is_empty() => {
-                    self.pairs.push(Pair::Missing(old.known, old.spoken));
+                    self.pairs.push(TurnPair::Missing(old.known, old.spoken));
                 }
                 (None, Some((turn, spoken))) if !spoken.is_empty() => {
-                    self.pairs.push(Pair::Made(turn, spoken));
+                    self.pairs.push(TurnPair::Made(turn, spoken));
                 }
                 _ => {}
             }
@@ -145,13 +150,13 @@ impl Reading {
         calls
     }
 
-    fn pair_results(
+    fn align_results(
         &mut self,
         items: &[Item],
         turns: &[Turn],
         calls: &[Vec<Option<KnownCall>>],
-        mut waits: Waiting,
-        recorded: &Recorded<'_>,
+        mut waits: WaitingCalls,
+        recorded: &RecordedCallLookup<'_>,
     ) {
         // The calls of an identifier in the turn that has it, the last one before the result.
         let mut open: HashMap<&str, VecDeque<KnownCall>> = HashMap::new();
@@ -193,19 +198,19 @@ impl Reading {
                 }
                 Some(next)
             });
-            let early = || Some(Of::Early(*later.get(id?)?));
-            let of = by_id.map(Of::Call).or_else(early).or_else(|| {
+            let early = || Some(ResultCall::Early(*later.get(id?)?));
+            let of = by_id.map(ResultCall::Call).or_else(early).or_else(|| {
                 let by_recording = id.and_then(|id| recorded.call(id));
                 let by_name = || {
                     let (_, tool) = recorded.recording.tool_name(result.name.as_deref()?);
                     waits.next(&tool, &told)
                 };
-                by_recording.or_else(by_name).map(Of::Call)
+                by_recording.or_else(by_name).map(ResultCall::Call)
             });
-            let of = of.unwrap_or(Of::Nothing);
+            let of = of.unwrap_or(ResultCall::Unknown);
             let of = match of {
-                Of::Call(call) if !told.insert(call) => Of::Again(call),
-                Of::Early(call) => {
+                ResultCall::Call(call) if !told.insert(call) => ResultCall::Repeated(call),
+                ResultCall::Early(call) => {
                     told.insert(call);
                     of
                 }
@@ -217,16 +222,16 @@ impl Reading {
 }
 
 /// Where calls are recorded that the talk does not hold.
-struct Recorded<'r> {
+struct RecordedCallLookup<'r> {
     recording: &'r Recording,
     conversation: usize,
     answer: usize,
 }
 
-impl Recorded<'_> {
+impl RecordedCallLookup<'_> {
     /// The last call of an identifier before the answer.
     fn call(&self, id: &str) -> Option<KnownCall> {
-        let mut calls = self.recording.calls_of(id, self.conversation);
+        let mut calls = self.recording.calls_with_id(id, self.conversation);
         let found = calls.find(|one| one.answer < self.answer)?;
         Some(KnownCall::Recorded(found.call))
     }
@@ -234,9 +239,9 @@ impl Recorded<'_> {
 
 /// Calls that wait for a result, by the name of the tool: some formats give them no identifiers.
 #[derive(Debug, Default)]
-struct Waiting(HashMap<String, VecDeque<KnownCall>>);
+struct WaitingCalls(HashMap<String, VecDeque<KnownCall>>);
 
-impl Waiting {
+impl WaitingCalls {
     /// What waits before the talk of a request that holds only what is new since this answer.
     fn after(before: Option<&Answer>) -> Self {
         let mut waits = Self::default();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use mcptest_trace::trace::value_json;
 use serde_json::Value;
 
-use super::matching::{MARKER, around_gaps, same};
+use super::matching::{MARKER, outside_gaps, values_match};
 
 /// So many bytes of a text are compared before and after what was taken out of it, as far as there are so many.
 const ENDS: [usize; 3] = [16, 4, 0];
@@ -24,7 +24,7 @@ pub(crate) struct CallIndex {
 
 /// How many calls of each group are given.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Given(HashMap<usize, usize>);
+pub(crate) struct GivenCalls(HashMap<usize, usize>);
 
 /// Groups with gaps at the same places: by all that stands around the gaps. Each has its arguments as they were recorded.
 type OfShape = HashMap<String, Vec<(usize, Value)>>;
@@ -46,7 +46,7 @@ impl CallIndex {
         let mut index = Self::default();
         for (place, (tool, args)) in calls.into_iter().enumerate() {
             let next = index.groups.len();
-            let group = *index.equal.entry(key(tool, &args)).or_insert(next);
+            let group = *index.equal.entry(call_key(tool, &args)).or_insert(next);
             if group == next {
                 index.groups.push(Vec::new());
                 index.add_loose(tool, &args, group);
@@ -62,7 +62,7 @@ impl CallIndex {
         if gaps.is_empty() {
             return;
         }
-        if let Some(around) = around(args, &gaps) {
+        if let Some(around) = text_outside_gaps(args, &gaps) {
             let of_tool = self.loose.entry(tool.to_owned()).or_default();
             let of_shape = of_tool.entry(gaps).or_default();
             let alike = of_shape.entry(around).or_default();
@@ -71,8 +71,13 @@ impl CallIndex {
     }
 
     /// Gives the first call that was not given, of those that a call may be; else says how many these are.
-    pub(crate) fn give(&self, given: &mut Given, tool: &str, args: &Value) -> Result<usize, usize> {
-        let (call, group) = self.first_left(given, tool, args, &|_| false)?;
+    pub(crate) fn give_next(
+        &self,
+        given: &mut GivenCalls,
+        tool: &str,
+        args: &Value,
+    ) -> Result<usize, usize> {
+        let (call, group) = self.first_free(given, tool, args, &|_| false)?;
         *given.0.entry(group).or_default() += 1;
         Ok(call)
     }
@@ -81,25 +86,25 @@ impl CallIndex {
     /// stays so.
     pub(crate) fn next(
         &self,
-        given: &mut Given,
+        given: &mut GivenCalls,
         tool: &str,
         args: &Value,
         is_taken: &dyn Fn(usize) -> bool,
     ) -> Result<usize, usize> {
-        let found = self.first_left(given, tool, args, is_taken);
+        let found = self.first_free(given, tool, args, is_taken);
         found.map(|(call, _)| call)
     }
 
     /// The first call that is not taken, of those that a call may be, with its group; else how many calls these
     /// are.
-    fn first_left(
+    fn first_free(
         &self,
-        given: &mut Given,
+        given: &mut GivenCalls,
         tool: &str,
         args: &Value,
         is_taken: &dyn Fn(usize) -> bool,
     ) -> Result<(usize, usize), usize> {
-        let like = self.like(tool, args);
+        let like = self.similar_groups(tool, args);
         let left = like.iter().filter_map(|group| {
             let of_group = &self.groups[*group];
             let next = given.0.entry(*group).or_default();
@@ -114,20 +119,21 @@ impl CallIndex {
     }
 
     /// The groups of recorded calls that a call may be one of.
-    fn like(&self, tool: &str, args: &Value) -> Vec<usize> {
-        let equal = self.equal.get(&key(tool, args)).copied();
+    fn similar_groups(&self, tool: &str, args: &Value) -> Vec<usize> {
+        let equal = self.equal.get(&call_key(tool, args)).copied();
         let loose = self.loose.get(tool).into_iter().flatten();
-        let alike = loose.filter_map(|(gaps, of_shape)| of_shape.get(&around(args, gaps)?));
+        let alike =
+            loose.filter_map(|(gaps, of_shape)| of_shape.get(&text_outside_gaps(args, gaps)?));
         let others = alike
             .flatten()
-            .filter(|(group, recorded)| Some(*group) != equal && same(recorded, args, &[]));
+            .filter(|(group, recorded)| Some(*group) != equal && values_match(recorded, args, &[]));
         let groups = others.map(|(group, _)| *group);
         equal.into_iter().chain(groups).collect()
     }
 }
 
 /// The key of a call: calls of one tool with equal arguments have one key.
-pub(super) fn key(tool: &str, args: &Value) -> String {
+pub(super) fn call_key(tool: &str, args: &Value) -> String {
     format!("{tool} {}", value_json(args))
 }
 
@@ -135,7 +141,7 @@ pub(super) fn key(tool: &str, args: &Value) -> String {
 fn add_gaps(value: &Value, at: String, gaps: &mut Vec<Gap>) {
     match value {
         Value::String(text) => {
-            if let Some((before, after)) = around_gaps(text) {
+            if let Some((before, after)) = outside_gaps(text) {
                 // A whole value that was taken out may have been of any type.
                 let known = (!before.is_empty() || !after.is_empty()).then(|| {
                     let known = |fits: &dyn Fn(usize) -> bool| {
@@ -173,7 +179,7 @@ fn add_gaps(value: &Value, at: String, gaps: &mut Vec<Gap>) {
 }
 
 /// Arguments without their gaps; nothing if they cannot have these.
-fn around(args: &Value, gaps: &[Gap]) -> Option<String> {
+fn text_outside_gaps(args: &Value, gaps: &[Gap]) -> Option<String> {
     let mut args = args.clone();
     for gap in gaps {
         let place = args.pointer_mut(&gap.at)?;

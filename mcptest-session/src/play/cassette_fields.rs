@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use mcptest_trace::trace::{StepTokens, Trace};
 use serde_json::{Value, json};
 
-use super::matching::same_text;
+use super::matching::texts_match;
 use super::model_calls::Shape;
-use crate::exchange::{AnswerItem, CallTokens, Part, Said, Stop};
-use crate::json::{count, list, named, text};
+use crate::exchange::{AnswerItem, CallTokens, ModelResponse, Part, Stop};
+use crate::json::{count, list, nonempty_string, text};
 use crate::record::BROKE_OFF;
 
 /// A call of the trace, and what came back.
@@ -19,12 +19,12 @@ pub(super) struct RecordedCall {
     pub(super) name: String,
     pub(super) result: Option<Value>,
     pub(super) is_error: Option<bool>,
-    pub(super) told: ToldOfCall,
+    pub(super) told: ToldResult,
 }
 
 /// What is known of that which the model was told of a call.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ToldOfCall {
+pub(super) struct ToldResult {
     /// What it was told, where that is not the result.
     pub(super) value: Option<Value>,
     /// Whether it was told that the call failed. The outer `None`: that is not known.
@@ -35,7 +35,7 @@ pub(super) struct ToldOfCall {
 
 /// What was answered to a request that asks no model.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Other {
+pub(super) struct OtherRequest {
     /// Its place among them all.
     pub(super) number: usize,
     /// The method and the path.
@@ -47,9 +47,9 @@ pub(super) struct Other {
     pub(super) body: Vec<u8>,
 }
 
-pub(super) fn shape(answer: &Value) -> Shape {
+pub(super) fn read_shape(answer: &Value) -> Shape {
     let ids = list(answer, "call_ids").len();
-    let parts = parts(answer);
+    let parts = read_parts(answer);
     let calls = parts.as_ref().map(|parts| {
         let calls = parts.iter().filter(|part| matches!(part, Part::Call(_)));
         calls.count()
@@ -64,7 +64,7 @@ pub(super) fn shape(answer: &Value) -> Shape {
     }
 }
 
-pub(super) fn parts(answer: &Value) -> Option<Vec<Part>> {
+pub(super) fn read_parts(answer: &Value) -> Option<Vec<Part>> {
     serde_json::from_value(answer.get("parts")?.clone()).ok()
 }
 
@@ -73,7 +73,7 @@ pub(super) fn read_response(
     answer: &Value,
     mut parts: Vec<Part>,
     tokens: Option<CallTokens>,
-) -> Said {
+) -> ModelResponse {
     let texts = list(answer, "arguments").iter().map(Value::as_str);
     let ids = list(answer, "call_ids").iter().map(Value::as_str);
     let own = parts.iter_mut().filter_map(|part| match part {
@@ -95,9 +95,9 @@ pub(super) fn read_response(
     let guessed = || if waits { Stop::Calls } else { Stop::End };
     let items = answer.get("items").cloned();
     let items: Option<Vec<AnswerItem>> = items.and_then(|items| serde_json::from_value(items).ok());
-    Said {
-        id: named(answer, "id"),
-        model: named(answer, "model"),
+    ModelResponse {
+        id: nonempty_string(answer, "id"),
+        model: nonempty_string(answer, "model"),
         items: items.unwrap_or_default(),
         stop: stop.or_else(|| answer.get("broken").is_none().then(guessed)),
         tokens,
@@ -112,13 +112,13 @@ fn read_error(answer: &Value) -> Option<Value> {
     // A short key may have been taken out of our own words.
     let words = || {
         let (begin, words) = text(answer, "broken")?.split_once("off: ")?;
-        same_text(&format!("{begin}off: "), BROKE_OFF, &[]).then_some(words)
+        texts_match(&format!("{begin}off: "), BROKE_OFF, &[]).then_some(words)
     };
     let error = answer.get("error").cloned();
     error.or_else(|| Some(json!({ "message": words()? })))
 }
 
-pub(super) fn tokens(step: &StepTokens) -> Option<CallTokens> {
+pub(super) fn step_tokens(step: &StepTokens) -> Option<CallTokens> {
     Some(CallTokens {
         prompt: step.prompt?,
         completion: step.completion?,
@@ -129,7 +129,7 @@ pub(super) fn tokens(step: &StepTokens) -> Option<CallTokens> {
 }
 
 /// The tokens of an answer that is not of the agent's own conversation.
-pub(super) fn taken(answer: &Value) -> Option<CallTokens> {
+pub(super) fn read_tokens(answer: &Value) -> Option<CallTokens> {
     let tokens = answer.get("tokens")?;
     Some(CallTokens {
         prompt: count(tokens, "prompt")?,
@@ -140,7 +140,7 @@ pub(super) fn taken(answer: &Value) -> Option<CallTokens> {
     })
 }
 
-pub(super) fn calls(trace: &Trace, field: &Value) -> Vec<RecordedCall> {
+pub(super) fn read_calls(trace: &Trace, field: &Value) -> Vec<RecordedCall> {
     let results = trace.results_by_call();
     let calls = trace.tool_calls.iter().zip(results);
     let unknown = trace.errors_unknown() > 0;
@@ -152,14 +152,14 @@ pub(super) fn calls(trace: &Trace, field: &Value) -> Vec<RecordedCall> {
                 let known = result.error_known || !unknown;
                 known.then_some(result.is_error)
             }),
-            told: ToldOfCall {
+            told: ToldResult {
                 is_of_server: field.is_null() && !call.server.is_empty(),
-                ..ToldOfCall::default()
+                ..ToldResult::default()
             },
         })
         .collect();
     let index = |value: &Value| usize::try_from(count(value, "call_index")?).ok();
-    if says_told(field) {
+    if records_told_results(field) {
         for call in &mut calls {
             call.told.is_error = Some(call.is_error);
         }
@@ -187,15 +187,15 @@ pub(super) fn calls(trace: &Trace, field: &Value) -> Vec<RecordedCall> {
 }
 
 /// Whether a session says what the model was told where the trace has something else: from version 1.2 on.
-fn says_told(field: &Value) -> bool {
+fn records_told_results(field: &Value) -> bool {
     let version = text(field, "version").and_then(|version| version.strip_prefix("1."));
     version.is_some_and(|minor| minor.parse::<u32>().is_ok_and(|minor| minor >= 2))
 }
 
-pub(super) fn others(field: &Value) -> HashMap<String, Vec<Other>> {
-    let mut others: HashMap<String, Vec<Other>> = HashMap::new();
+pub(super) fn read_other_requests(field: &Value) -> HashMap<String, Vec<OtherRequest>> {
+    let mut others: HashMap<String, Vec<OtherRequest>> = HashMap::new();
     for (number, other) in list(field, "others").iter().enumerate() {
-        let Some(digest) = named(other, "digest") else {
+        let Some(digest) = nonempty_string(other, "digest") else {
             continue;
         };
         let encoded = text(other, "body_base64").and_then(|body| STANDARD.decode(body).ok());
@@ -205,12 +205,12 @@ pub(super) fn others(field: &Value) -> HashMap<String, Vec<Other>> {
             .and_then(|status| u16::try_from(status).ok());
         let method = text(other, "method").unwrap_or_default();
         let path = text(other, "path").unwrap_or_default();
-        others.entry(digest).or_default().push(Other {
+        others.entry(digest).or_default().push(OtherRequest {
             number,
             request: format!("{method} {path}"),
             reads: ["GET", "HEAD", "OPTIONS"].contains(&method),
             status: status.unwrap_or(200),
-            media_type: named(other, "media_type"),
+            media_type: nonempty_string(other, "media_type"),
             body: body.unwrap_or_default(),
         });
     }

@@ -5,7 +5,7 @@ use mcptest_trace::trace::Trace;
 use regex::Regex;
 use serde_json::Value;
 
-use super::matching::same_text;
+use super::matching::texts_match;
 use crate::json::{list, text};
 use crate::record::RunOptions;
 
@@ -46,7 +46,7 @@ impl Closing {
         let mut found = Vec::new();
         let mut compare = |path: String, message: String, old: &str, new: &str| {
             let (old, new) = (old.trim(), new.trim());
-            if !same_text(old, new, masks) {
+            if !texts_match(old, new, masks) {
                 let one = Divergence::new(KIND, (calls, calls), path, message);
                 found.push(one.with_values(Some(old.into()), Some(new.into())));
             }

@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
 
-use super::alignment::Reading;
+use super::alignment::Alignment;
 use super::conversation::{Answer, Conversation, Role};
 use super::frames::for_display;
-use super::matching::{same, same_text};
+use super::matching::{texts_match, values_match};
 use super::options::PlayOptions;
 use super::recording::Recording;
-use crate::exchange::Asked;
+use crate::exchange::ModelRequest;
 
 /// Parameters that change no answer.
 const NO_ANSWERS: [&str; 10] = [
@@ -41,26 +41,26 @@ pub(super) struct Comparison<'r> {
     pub(super) conversation: usize,
     pub(super) answer: usize,
     /// The message history of the request, aligned with the recorded one.
-    pub(super) reading: Reading,
+    pub(super) reading: Alignment,
     pub(super) protocol: &'static str,
-    pub(super) asked: &'r Asked,
+    pub(super) asked: &'r ModelRequest,
 }
 
 impl Comparison<'_> {
     /// All differences between the request and the recorded one, kind by kind.
     pub(super) fn differences(&self) -> Vec<Divergence> {
         let mut found = Vec::new();
-        self.system(&mut found);
-        self.tools(&mut found);
+        self.compare_system(&mut found);
+        self.compare_tools(&mut found);
         // A past that the agent had changed, and is the recorded one, has nothing to compare.
         if !self.reading.is_same {
-            self.user_turns(&mut found);
-            self.assistant_turns(&mut found);
-            self.results(&mut found);
-            self.past(&mut found);
+            self.compare_user_turns(&mut found);
+            self.compare_assistant_turns(&mut found);
+            self.compare_results(&mut found);
+            self.compare_past(&mut found);
         }
-        self.model(&mut found);
-        self.parameters(&mut found);
+        self.compare_model(&mut found);
+        self.compare_parameters(&mut found);
         found.retain(|it| !self.options.compared.ignore.contains(&it.kind));
         for one in &mut found {
             let values = [&mut one.recorded, &mut one.played];
@@ -88,22 +88,22 @@ impl Comparison<'_> {
         self.recorded().protocol.as_deref() == Some(self.protocol)
     }
 
-    fn covered(&self, kind: DivergenceKind, item: &str) -> bool {
+    fn is_ignored(&self, kind: DivergenceKind, item: &str) -> bool {
         let mut paths = self.options.compared.ignore_paths.iter();
         paths.any(|path| path.covers(kind, item))
     }
 
-    fn found(&self, kind: DivergenceKind, path: String, message: String) -> Divergence {
+    fn divergence(&self, kind: DivergenceKind, path: String, message: String) -> Divergence {
         self.own().divergence(self.answer, kind, path, message)
     }
 
-    fn system(&self, found: &mut Vec<Divergence>) {
+    fn compare_system(&self, found: &mut Vec<Divergence>) {
         let Some(recorded) = &self.recorded().system else {
             return;
         };
         let (recorded, played) = (recorded.as_deref(), self.asked.system.as_deref());
         let is_same = match (recorded, played) {
-            (Some(recorded), Some(played)) => same_text(recorded, played, &self.options.masks),
+            (Some(recorded), Some(played)) => texts_match(recorded, played, &self.options.masks),
             (None, None) => true,
             _ => false,
         };
@@ -115,13 +115,13 @@ impl Comparison<'_> {
             };
             let path = "system_prompt".to_owned();
             found.push(
-                self.found(
+                self.divergence(
                     DivergenceKind::SystemPrompt,
                     path.clone(),
                     message.to_owned(),
                 )
                 .with_values(recorded.map(Value::from), played.map(Value::from))
-                .at(self.is_main().then_some(path)),
+                .with_place(self.is_main().then_some(path)),
             );
         }
     }
@@ -134,7 +134,7 @@ impl Comparison<'_> {
         value
     }
 
-    fn model(&self, found: &mut Vec<Divergence>) {
+    fn compare_model(&self, found: &mut Vec<Divergence>) {
         let (recorded, played) = (&self.recorded().asked_model, &self.asked.model);
         let is_same = |recorded: &String| played.as_ref() == Some(recorded);
         // Another source says the model that answered, whose name may have its release or its provider with it.
@@ -150,7 +150,7 @@ impl Comparison<'_> {
         };
         if let Some(recorded) = other {
             found.push(
-                self.found(
+                self.divergence(
                     DivergenceKind::Model,
                     "model".to_owned(),
                     "the code asks another model".to_owned(),
@@ -163,7 +163,7 @@ impl Comparison<'_> {
         }
     }
 
-    fn parameters(&self, found: &mut Vec<Divergence>) {
+    fn compare_parameters(&self, found: &mut Vec<Divergence>) {
         let recorded = self
             .recorded()
             .parameters
@@ -173,7 +173,9 @@ impl Comparison<'_> {
         let played = &self.asked.parameters;
         let keys: BTreeSet<&String> = recorded.keys().chain(played.keys()).collect();
         for key in keys {
-            if NO_ANSWERS.contains(&key.as_str()) || self.covered(DivergenceKind::Parameters, key) {
+            if NO_ANSWERS.contains(&key.as_str())
+                || self.is_ignored(DivergenceKind::Parameters, key)
+            {
                 continue;
             }
             let of = |all: &Map<String, Value>| {
@@ -182,7 +184,7 @@ impl Comparison<'_> {
             };
             let (old, new) = (of(recorded), of(played));
             let is_same = match (&old, &new) {
-                (Some(old), Some(new)) => same(old, new, &self.options.masks),
+                (Some(old), Some(new)) => values_match(old, new, &self.options.masks),
                 _ => false,
             };
             if !is_same {
@@ -193,7 +195,7 @@ impl Comparison<'_> {
                 };
                 let path = format!("parameters.{key}");
                 found.push(
-                    self.found(DivergenceKind::Parameters, path, message)
+                    self.divergence(DivergenceKind::Parameters, path, message)
                         .with_values(old, new),
                 );
             }

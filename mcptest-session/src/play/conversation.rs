@@ -7,10 +7,10 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Map, Value};
 
 use super::examples::Example;
-use super::model_turn::Spoken;
+use super::model_turn::ModelTurn;
 use super::offered_tools::{OfferedTool, ToolName};
-use crate::exchange::Said;
-use crate::record::{Told, last_told_answer};
+use crate::exchange::ModelResponse;
+use crate::record::{Message, last_told_answer};
 
 /// A conversation of a recorded run.
 #[derive(Debug, Clone, Default)]
@@ -80,9 +80,9 @@ pub(super) enum Role {
 /// A recorded answer, and what its request said.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
-    pub(super) said: Said,
+    pub(super) said: ModelResponse,
     /// What it says and calls, as it is compared.
-    pub(super) spoken: Spoken,
+    pub(super) spoken: ModelTurn,
     /// The calls of the trace that are of it.
     pub(super) calls: Vec<usize>,
     /// What others than the agent had said since the answer before.
@@ -99,7 +99,7 @@ pub(super) struct Answer {
     /// The digest of what that talk says, where an older recording has it.
     pub(super) talk: Option<String>,
     /// What that talk says, where the recording has it.
-    pub(super) told: Option<Vec<Arc<Told>>>,
+    pub(super) told: Option<Vec<Arc<Message>>>,
     /// The client sends the answer back without the text beside its calls.
     pub(super) is_bare: bool,
     /// Why the answer is not whole.

@@ -35,7 +35,7 @@ static PLACE: LazyLock<Option<Regex>> =
 
 /// Whose frames a line may be.
 #[derive(Clone, Copy)]
-enum Below {
+enum FrameLanguage {
     Nothing,
     Python,
     Script,
@@ -48,8 +48,8 @@ pub(super) fn without_frames(text: &str) -> Cow<'_, str> {
     if !text.contains(PYTHON) && !text.contains("at ") {
         return text.into();
     }
-    let lines: Vec<Cow<'_, str>> = text.split('\n').map(without_quoted).collect();
-    without(lines.iter().map(AsRef::as_ref), "\n").into()
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(without_quoted_frames).collect();
+    remove_frames(lines.iter().map(AsRef::as_ref), "\n").into()
 }
 
 /// A value as it is shown beside another one: with a word in the place of the frames, which are not compared.
@@ -72,7 +72,7 @@ pub(super) fn for_display(value: &Value) -> Value {
 }
 
 /// A line without the frames of a traceback that stands in it, with signs for the ends of its lines.
-fn without_quoted(line: &str) -> Cow<'_, str> {
+fn without_quoted_frames(line: &str) -> Cow<'_, str> {
     let Some((_, rest)) = line.split_once(PYTHON) else {
         return line.into();
     };
@@ -91,26 +91,26 @@ fn without_quoted(line: &str) -> Cow<'_, str> {
         }
     }
     parts.push(&line[from..]);
-    without(parts.into_iter(), &end).into()
+    remove_frames(parts.into_iter(), &end).into()
 }
 
-fn without<'a>(lines: impl Iterator<Item = &'a str>, end: &str) -> String {
+fn remove_frames<'a>(lines: impl Iterator<Item = &'a str>, end: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
-    let mut below = Below::Nothing;
+    let mut below = FrameLanguage::Nothing;
     let mut lines = lines.peekable();
     while let Some(line) = lines.next() {
         let is_frame = match below {
-            Below::Nothing => false,
-            Below::Python => is_python(line),
-            Below::Script => matches(&SCRIPT, line.trim_end()),
-            Below::Rust => is_numbered(line) || matches(&PLACE, line.trim_end()),
+            FrameLanguage::Nothing => false,
+            FrameLanguage::Python => is_python(line),
+            FrameLanguage::Script => matches(&SCRIPT, line.trim_end()),
+            FrameLanguage::Rust => is_numbered(line) || matches(&PLACE, line.trim_end()),
         };
         if !is_frame {
-            below = begun_by(line);
+            below = frames_below(line);
             kept.push(line);
             continue;
         }
-        if matches!(below, Below::Python) {
+        if matches!(below, FrameLanguage::Python) {
             // The line of the source, and what marks a part of it.
             while let Some(inner) = lines.peek() {
                 if indent(inner) <= indent(line) || is_python(inner) {
@@ -127,16 +127,16 @@ fn without<'a>(lines: impl Iterator<Item = &'a str>, end: &str) -> String {
 }
 
 /// Whose frames may stand below a line.
-fn begun_by(line: &str) -> Below {
+fn frames_below(line: &str) -> FrameLanguage {
     let line = line.trim_end();
     if line.ends_with(PYTHON) {
-        Below::Python
+        FrameLanguage::Python
     } else if line.to_ascii_lowercase().ends_with("stack backtrace:") {
-        Below::Rust
+        FrameLanguage::Rust
     } else if matches(&ERROR, line) {
-        Below::Script
+        FrameLanguage::Script
     } else {
-        Below::Nothing
+        FrameLanguage::Nothing
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
     use serde_json::json;
 
     use super::for_display;
-    use crate::play::matching::{same, same_text};
+    use crate::play::matching::{texts_match, values_match};
 
     const PYTHON: &str = "Traceback (most recent call last):\n  File \"/home/a/shop/agent.py\", line 12, in refund\n    raise Declined(card)\n    ^^^^^^^^^^^^^^^^^^^^\nDeclined: the card is declined";
     const OTHER: &str = "Traceback (most recent call last):\n  File \"/srv/shop/agent.py\", line 30, in wrapped\n    return run(tool)\n  File \"/srv/shop/agent.py\", line 14, in refund\n    raise Declined(  card)\n    ~~~~~~~~^^^^^^^\nDeclined: the card is declined";
@@ -204,8 +204,8 @@ mod tests {
                 ),
             ),
         ] {
-            assert!(same_text(&one, &other, &[]), "{one}\n{other}");
-            assert!(same(
+            assert!(texts_match(&one, &other, &[]), "{one}\n{other}");
+            assert!(values_match(
                 &json!({ "error": one }),
                 &json!({ "error": other }),
                 &[]
@@ -216,19 +216,19 @@ mod tests {
                 ("Go on.", "Stop."),
             ] {
                 if other.contains(was) {
-                    assert!(!same_text(&one, &other.replace(was, now), &[]), "{now}");
+                    assert!(!texts_match(&one, &other.replace(was, now), &[]), "{now}");
                 }
             }
         }
         // What follows the frames, and what is no frame, is compared.
-        assert!(!same_text(PYTHON, &format!("{OTHER}\nmore"), &[]));
+        assert!(!texts_match(PYTHON, &format!("{OTHER}\nmore"), &[]));
         for (one, other) in [
             ("Look at the shop at 10:05", "Look at the shop at 10:06"),
             ("  at noon", "  at night"),
             ("1: first\n2: second", "1: first\n2: third"),
             ("see the file, line 3", "see the file, line 4"),
         ] {
-            assert!(!same_text(one, other, &[]), "{one}");
+            assert!(!texts_match(one, other, &[]), "{one}");
         }
     }
 
@@ -286,7 +286,7 @@ mod tests {
         ] {
             let other = one.replace(was, now);
             assert_ne!(one, other);
-            assert!(!same_text(one, &other, &[]), "{one}");
+            assert!(!texts_match(one, &other, &[]), "{one}");
         }
     }
 
@@ -298,15 +298,15 @@ mod tests {
         let moved = chained
             .replace("/home/a", "/srv")
             .replace("line 12", "line 13");
-        assert!(same_text(&chained, &moved, &[]));
-        assert!(!same_text(
+        assert!(texts_match(&chained, &moved, &[]));
+        assert!(!texts_match(
             &chained,
             &moved.replace("direct cause", "context"),
             &[]
         ));
         let script = "TypeError [ERR_X]: no order 7\n    at /a/x.js:1:2\n    at async Promise.all (index 0)\n    at node:internal/main:1:2 {\n  [cause]: Error: gone\n      at y (/a/y.js:3:4)\n}";
         let moved = script.replace("/a/", "/srv/b/").replace("1:2", "5:6");
-        assert!(same_text(script, &moved, &[]));
-        assert!(!same_text(script, &moved.replace("gone", "lost"), &[]));
+        assert!(texts_match(script, &moved, &[]));
+        assert!(!texts_match(script, &moved.replace("gone", "lost"), &[]));
     }
 }

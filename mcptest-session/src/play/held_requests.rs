@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::recording::Recording;
-use crate::exchange::{Asked, Tool};
+use crate::exchange::{ModelRequest, Tool};
 use crate::protocol::Protocol;
 
 /// The system prompt and the tools of the requests that were answered, by the place of the answer.
@@ -16,12 +16,12 @@ impl HeldRequests {
         &self,
         protocol: &'static dyn Protocol,
         recording: &Recording,
-        asked: &mut Asked,
+        asked: &mut ModelRequest,
     ) {
         let before = asked
             .previous
             .as_deref()
-            .and_then(|id| recording.answer_of(id));
+            .and_then(|id| recording.find_answer(id));
         let held = before.filter(|_| protocol.keeps_request());
         if let Some((system, tools)) = held.and_then(|place| self.0.get(&place)) {
             if asked.system.is_none() {
@@ -34,7 +34,7 @@ impl HeldRequests {
     }
 
     /// Keeps a request that is answered.
-    pub(super) fn keep(&mut self, place: (usize, usize), asked: &Asked) {
+    pub(super) fn keep(&mut self, place: (usize, usize), asked: &ModelRequest) {
         self.0
             .insert(place, (asked.system.clone(), asked.tools.clone()));
     }

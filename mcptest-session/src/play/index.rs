@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use regex::Regex;
 
 use super::conversation::{Answer, CallPlace};
-use super::model_turn::Spoken;
+use super::model_turn::ModelTurn;
 use super::openings::Openings;
 use super::recording::Recording;
-use super::turns::known_turns;
+use super::turns::turn_prefixes;
 use crate::exchange::Part;
 use crate::protocol::{parts_of_item, written_item};
 
 impl Recording {
     /// Puts all answers into the order in which they were given, as far as the calls tell it.
-    pub(super) fn rank(&mut self) {
+    pub(super) fn rank_answers(&mut self) {
         let mut order = Vec::new();
         // When the questions were asked that conversations go on from which were there before.
         let mut asked: HashMap<usize, (usize, usize)> = HashMap::new();
@@ -46,7 +46,7 @@ impl Recording {
     }
 
     /// Gives every answer and every call an identifier, and keeps where it is.
-    pub(super) fn index(&mut self) {
+    pub(super) fn index_ids(&mut self) {
         for (number, conversation) in self.conversations.iter_mut().enumerate() {
             for (place, answer) in conversation.moves.iter_mut().enumerate() {
                 if !answer.heard.is_empty() {
@@ -96,21 +96,21 @@ impl Recording {
         }
         let mut all = std::mem::take(&mut self.conversations);
         for answer in all.iter_mut().flat_map(|own| &mut own.moves) {
-            answer.spoken = self.spoken(answer);
+            answer.spoken = self.model_turn(answer);
         }
         self.conversations = all;
-        self.group(&[]);
+        self.group_openings(&[]);
     }
 
     /// Finds out how conversations begin, with what the masks match blanked.
-    pub(super) fn group(&mut self, masks: &[Regex]) {
+    pub(super) fn group_openings(&mut self, masks: &[Regex]) {
         let conversations = self.conversations.iter();
         self.openings =
-            Openings::from_conversations(conversations.map(|own| (own, known_turns(own))), masks);
+            Openings::from_conversations(conversations.map(|own| (own, turn_prefixes(own))), masks);
     }
 
     /// The calls of a conversation that were given an identifier, the last one first.
-    pub(super) fn calls_of<'r>(
+    pub(super) fn calls_with_id<'r>(
         &'r self,
         id: &str,
         conversation: usize,
@@ -125,8 +125,8 @@ impl Recording {
         own
     }
 
-    fn spoken(&self, answer: &Answer) -> Spoken {
-        let mut spoken = Spoken::from_parts(&self.names, &answer.said.parts);
+    fn model_turn(&self, answer: &Answer) -> ModelTurn {
+        let mut spoken = ModelTurn::from_parts(&self.names, &answer.said.parts);
         spoken.is_broken = answer.broken.is_some();
         if answer.is_bare {
             spoken.text.clear();
@@ -145,14 +145,14 @@ impl Recording {
     }
 
     /// The answer that an identifier is of: its own, or that of an item which a client of Responses was given.
-    pub(super) fn answer_of(&self, id: &str) -> Option<(usize, usize)> {
+    pub(super) fn find_answer(&self, id: &str) -> Option<(usize, usize)> {
         let known = self.ids.get(id);
         known.or_else(|| self.ids.get(written_item(id)?.0)).copied()
     }
 
     /// What an item says that a request names by its identifier alone.
-    pub(super) fn referred(&self, id: &str) -> Option<Vec<Part>> {
-        let (conversation, answer) = self.answer_of(id)?;
+    pub(super) fn referenced_parts(&self, id: &str) -> Option<Vec<Part>> {
+        let (conversation, answer) = self.find_answer(id)?;
         let said = &self.conversations[conversation].moves[answer].said;
         let mut rest = said.parts.as_slice();
         for item in &said.items {

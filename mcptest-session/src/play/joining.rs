@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use super::conversation::Conversation;
 use crate::exchange::Item;
-use crate::record::{Told, scratchpad_goes_on, talk_digest};
+use crate::record::{Message, scratchpad_goes_on, talk_digest};
 
 /// Joins the agent's own conversation, which is the first, with those that it goes on with.
-pub(super) fn join(conversations: &mut Vec<Conversation>, prompt: &str) {
+pub(super) fn join_restarted(conversations: &mut Vec<Conversation>, prompt: &str) {
     let prompts = [prompt.to_owned()];
     let found = |all: &[Conversation]| {
         let (own, others) = all.split_first()?;
         let before = others
             .iter()
-            .position(|before| goes_on(before, own, &prompts))?;
+            .position(|before| continues(before, own, &prompts))?;
         Some(before + 1)
     };
     while let Some(before) = found(conversations) {
@@ -26,7 +26,7 @@ pub(super) fn join(conversations: &mut Vec<Conversation>, prompt: &str) {
         if let Some(next) = own.moves.first_mut() {
             next.heard.clear();
             next.past = Some(talk_digest(&[Item::User(text.clone())]));
-            next.told = Some(vec![Arc::new(Told {
+            next.told = Some(vec![Arc::new(Message {
                 role: "user".to_owned(),
                 value: Value::String(text),
                 of: None,
@@ -38,7 +38,7 @@ pub(super) fn join(conversations: &mut Vec<Conversation>, prompt: &str) {
 }
 
 /// Whether the first request of a conversation tells the last answer of another one that has one request.
-fn goes_on(before: &Conversation, later: &Conversation, prompts: &[String]) -> bool {
+fn continues(before: &Conversation, later: &Conversation, prompts: &[String]) -> bool {
     let ([first], Some(next)) = (before.moves.as_slice(), later.moves.first()) else {
         return false;
     };

@@ -6,9 +6,9 @@ use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use super::frames::without_frames;
-use crate::lossless::exact;
+use crate::lossless::parse_exact;
 use crate::protocol::blob;
-use crate::record::payload::payload;
+use crate::record::payload::to_mcp_payload;
 
 /// What stands in a recording in place of a secret.
 pub(super) const MARKER: &str = "[redacted";
@@ -37,56 +37,56 @@ pub(super) mod work {
 }
 
 /// Whether a value now is the recorded one.
-pub(crate) fn same(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
+pub(crate) fn values_match(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
     #[cfg(test)]
     work::one();
     match (recorded, played) {
-        (Value::String(recorded), Value::String(played)) => same_text(recorded, played, masks),
+        (Value::String(recorded), Value::String(played)) => texts_match(recorded, played, masks),
         // A whole value that was taken out may have been of any type.
-        (Value::String(recorded), _) if only_marker(recorded) => true,
+        (Value::String(recorded), _) if is_only_marker(recorded) => true,
         (Value::Array(recorded), Value::Array(played)) => {
             let mut pairs = recorded.iter().zip(played);
-            recorded.len() == played.len() && pairs.all(|(old, new)| same(old, new, masks))
+            recorded.len() == played.len() && pairs.all(|(old, new)| values_match(old, new, masks))
         }
-        (Value::Object(recorded), Value::Object(played)) => same_members(recorded, played, masks),
-        _ => json_eq(recorded, played) || same_when_blanked(recorded, played, masks),
+        (Value::Object(recorded), Value::Object(played)) => members_match(recorded, played, masks),
+        _ => json_eq(recorded, played) || numbers_match_masked(recorded, played, masks),
     }
 }
 
 /// Whether two numbers are the same once the masks have blanked them.
-fn same_when_blanked(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
+fn numbers_match_masked(recorded: &Value, played: &Value, masks: &[Regex]) -> bool {
     recorded.is_number()
         && played.is_number()
         && !masks.is_empty()
-        && blanked(&recorded.to_string(), masks) == blanked(&played.to_string(), masks)
+        && blank_masked(&recorded.to_string(), masks) == blank_masked(&played.to_string(), masks)
 }
 
-fn same_members(
+fn members_match(
     recorded: &Map<String, Value>,
     played: &Map<String, Value>,
     masks: &[Regex],
 ) -> bool {
     recorded.len() == played.len()
         && recorded.iter().all(|(key, old)| match played.get(key) {
-            Some(new) => same(old, new, masks),
+            Some(new) => values_match(old, new, masks),
             None => key.contains(MARKER),
         })
 }
 
 /// Whether a text now is the recorded one.
-pub(super) fn same_text(recorded: &str, played: &str, masks: &[Regex]) -> bool {
+pub(super) fn texts_match(recorded: &str, played: &str, masks: &[Regex]) -> bool {
     #[cfg(test)]
     work::one();
     if recorded == played {
         return true;
     }
-    let recorded = blanked(&without_frames(recorded), masks);
-    let played = blanked(&without_frames(played), masks);
-    recorded == played || fits(&recorded, &played)
+    let recorded = blank_masked(&without_frames(recorded), masks);
+    let played = blank_masked(&without_frames(played), masks);
+    recorded == played || matches_redacted(&recorded, &played)
 }
 
 /// A text without what the masks match.
-pub(super) fn blanked(text: &str, masks: &[Regex]) -> String {
+pub(super) fn blank_masked(text: &str, masks: &[Regex]) -> String {
     let mut text = text.to_owned();
     for mask in masks {
         // A mark that no text has by itself, so that a blank is no match of another text.
@@ -95,13 +95,13 @@ pub(super) fn blanked(text: &str, masks: &[Regex]) -> String {
     text
 }
 
-fn only_marker(text: &str) -> bool {
+fn is_only_marker(text: &str) -> bool {
     text.starts_with(MARKER) && text.find(']') == Some(text.len() - 1)
 }
 
 /// What stands before everything that was taken out of a recorded text, and what stands after it; nothing of a text that
 /// is whole.
-pub(super) fn around_gaps(recorded: &str) -> Option<(&str, &str)> {
+pub(super) fn outside_gaps(recorded: &str) -> Option<(&str, &str)> {
     let first = recorded.find(MARKER)?;
     let mut rest = recorded;
     while let Some(at) = rest.find(MARKER) {
@@ -116,9 +116,9 @@ pub(super) fn around_gaps(recorded: &str) -> Option<(&str, &str)> {
 
 /// Whether a text is a recorded one with a secret where one was taken out of that. A secret may be any part of a line: a
 /// passphrase has several words.
-fn fits(recorded: &str, played: &str) -> bool {
+fn matches_redacted(recorded: &str, played: &str) -> bool {
     // A pattern costs much more than a look at a text.
-    let around = around_gaps(recorded);
+    let around = outside_gaps(recorded);
     if around.is_none_or(|(head, tail)| !played.starts_with(head) || !played.ends_with(tail)) {
         return false;
     }
@@ -158,21 +158,21 @@ pub(super) struct Forms {
 
 impl Forms {
     pub(super) fn new(result: &Value, wrapped: bool) -> Self {
-        let (mut result, _) = payload(result.clone());
+        let (mut result, _) = to_mcp_payload(result.clone());
         blob::condense(&mut result);
         let blocks = result.get("content").and_then(Value::as_array);
         let mut plain = vec![match blocks {
-            Some(blocks) => match texts(blocks) {
-                Some(text) => exact(&text).unwrap_or(Value::String(text)),
+            Some(blocks) => match join_texts(blocks) {
+                Some(text) => parse_exact(&text).unwrap_or(Value::String(text)),
                 None => Value::Array(blocks.clone()),
             },
             None => match &result {
-                Value::String(text) => exact(text).unwrap_or_else(|| result.clone()),
+                Value::String(text) => parse_exact(text).unwrap_or_else(|| result.clone()),
                 _ => result.clone(),
             },
         }];
         if wrapped {
-            let inner: Vec<Value> = plain.iter().filter_map(unwrapped).collect();
+            let inner: Vec<Value> = plain.iter().filter_map(unwrap_form).collect();
             plain.extend(inner);
         }
         let flag = result.get("isError").and_then(Value::as_bool);
@@ -199,18 +199,18 @@ impl Forms {
     pub(super) fn is_same(&self, played: &Self, masks: &[Regex]) -> bool {
         let any = |old: &[Value], new: &[Value]| {
             old.iter()
-                .any(|old| new.iter().any(|new| same(old, new, masks)))
+                .any(|old| new.iter().any(|new| values_match(old, new, masks)))
         };
         let is_plain = any(&self.plain, &played.plain);
         match (&self.structured, &played.structured) {
-            (Some(old), Some(new)) => is_plain && same(old, new, masks),
+            (Some(old), Some(new)) => is_plain && values_match(old, new, masks),
             (Some(old), None) => is_plain || any(std::slice::from_ref(old), &played.plain),
             (None, _) => is_plain,
         }
     }
 }
 
-fn unwrapped(form: &Value) -> Option<Value> {
+fn unwrap_form(form: &Value) -> Option<Value> {
     let form = form.as_object()?;
     let inner = match form.len() {
         1 => form.get("output").or_else(|| form.get("result")),
@@ -218,12 +218,12 @@ fn unwrapped(form: &Value) -> Option<Value> {
         _ => None,
     }?;
     Some(match inner {
-        Value::String(text) => exact(text).unwrap_or_else(|| inner.clone()),
+        Value::String(text) => parse_exact(text).unwrap_or_else(|| inner.clone()),
         other => other.clone(),
     })
 }
 
-fn texts(blocks: &[Value]) -> Option<String> {
+fn join_texts(blocks: &[Value]) -> Option<String> {
     let text = |block: &Value| {
         let is_text = block["type"] == "text"
             || block["type"] == "input_text"
@@ -242,14 +242,14 @@ mod tests {
     use regex::Regex;
     use serde_json::json;
 
-    use super::{Forms, same, same_text, work};
+    use super::{Forms, texts_match, values_match, work};
 
     #[test]
     fn texts_in_which_no_secret_stood_need_no_pattern() {
         let before = work::done();
-        assert!(!same_text("Cancel order 7.", "Cancel order 8.", &[]));
+        assert!(!texts_match("Cancel order 7.", "Cancel order 8.", &[]));
         assert_eq!(work::done() - before, 1);
-        assert!(same_text(
+        assert!(texts_match(
             "The key is [redacted KEY].",
             "The key is x.",
             &[]
@@ -261,9 +261,13 @@ mod tests {
     fn a_mask_blanks_numbers_too() {
         let digits = [Regex::new(r"\d{10}").unwrap()];
         let at = |time: u64| json!({ "at": time, "order": 7 });
-        assert!(same(&at(1_700_000_000), &at(1_800_000_000), &digits));
-        assert!(!same(&at(1_700_000_000), &at(1_800_000_000), &[]));
-        assert!(!same(&json!(7), &json!(8), &digits));
+        assert!(values_match(
+            &at(1_700_000_000),
+            &at(1_800_000_000),
+            &digits
+        ));
+        assert!(!values_match(&at(1_700_000_000), &at(1_800_000_000), &[]));
+        assert!(!values_match(&json!(7), &json!(8), &digits));
     }
 
     #[test]
@@ -286,30 +290,30 @@ mod tests {
     #[test]
     fn a_secret_that_was_taken_out_stands_for_a_part_of_a_line() {
         let recorded = "Use the key [redacted OPENAI_API_KEY].";
-        assert!(same_text(recorded, "Use the key sk-abc.d_1.", &[]));
-        assert!(same_text(recorded, "Use the key .", &[]));
-        assert!(same_text(recorded, "Use the key order 7: 18 EUR.", &[]));
+        assert!(texts_match(recorded, "Use the key sk-abc.d_1.", &[]));
+        assert!(texts_match(recorded, "Use the key .", &[]));
+        assert!(texts_match(recorded, "Use the key order 7: 18 EUR.", &[]));
         for other in [
             "Use the key sk-abc.\nBe quick.",
             "Use a key sk-abc.",
             "Use the key sk-abc",
         ] {
-            assert!(!same_text(recorded, other, &[]), "{other}");
+            assert!(!texts_match(recorded, other, &[]), "{other}");
         }
         let two = "[redacted A] and [redacted B]";
-        assert!(same_text(two, "x and y", &[]));
-        assert!(!same_text(two, "x or y", &[]));
+        assert!(texts_match(two, "x and y", &[]));
+        assert!(!texts_match(two, "x or y", &[]));
     }
 
     #[test]
     fn what_a_pattern_took_out_is_a_part_of_a_line() {
         let recorded = "The customer is [redacted].\nBe kind.";
-        assert!(same_text(
+        assert!(texts_match(
             recorded,
             "The customer is Ann Lee.\nBe kind.",
             &[]
         ));
-        assert!(!same_text(
+        assert!(!texts_match(
             recorded,
             "The customer is Ann.\nBe quick.\nBe kind.",
             &[]

@@ -9,7 +9,7 @@ use crate::exchange::{Call, Part};
 
 /// One model call.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Move {
+pub(super) struct ModelCall {
     /// What was said before it by others than the agent, since the answer before: who, and what.
     pub(super) heard: Vec<(String, String)>,
     /// What the answer said, in order. Calls have the names of the trace.
@@ -21,8 +21,8 @@ pub(super) struct Move {
 /// What happened in the agent's own conversation, in order.
 #[derive(Debug, Clone, Copy)]
 enum Event<'t> {
-    Heard(&'t str, &'t str),
-    Said(&'t str),
+    OtherMessage(&'t str, &'t str),
+    ModelText(&'t str),
     Call(usize),
 }
 
@@ -43,27 +43,27 @@ pub(super) fn from_trace(
     (own_closing, examples): (bool, usize),
     shapes: &[Shape],
     in_text: &HashSet<usize>,
-) -> Vec<Move> {
+) -> Vec<ModelCall> {
     // A session says which calls are the agent's own, also where all are of sub-agents.
-    let written = own_calls(trace, !shapes.is_empty());
-    let mut events = events(trace, prompt, &written, in_text);
+    let written = agent_calls(trace, !shapes.is_empty());
+    let mut events = conversation_events(trace, prompt, &written, in_text);
     for _ in 0..examples {
         let first = events
             .iter()
-            .position(|event| matches!(event, Event::Said(_)));
+            .position(|event| matches!(event, Event::ModelText(_)));
         first.map(|first| events.remove(first));
     }
     if own_closing {
         let last = events
             .iter()
-            .rposition(|event| matches!(event, Event::Said(_)));
+            .rposition(|event| matches!(event, Event::ModelText(_)));
         last.map(|last| events.remove(last));
     }
-    shaped(trace, &events, shapes).unwrap_or_else(|| guessed(trace, &events))
+    split_by_shapes(trace, &events, shapes).unwrap_or_else(|| split_by_order(trace, &events))
 }
 
 /// The calls of the agent itself, in their order: those of no sub-agent, unless all are of one.
-fn own_calls(trace: &Trace, of_session: bool) -> Vec<usize> {
+fn agent_calls(trace: &Trace, of_session: bool) -> Vec<usize> {
     let first = trace
         .tool_calls
         .first()
@@ -76,7 +76,7 @@ fn own_calls(trace: &Trace, of_session: bool) -> Vec<usize> {
 }
 
 /// The events of the agent's own conversation. `written`: the calls that stand among the turns.
-fn events<'t>(
+fn conversation_events<'t>(
     trace: &'t Trace,
     prompt: &'t str,
     written: &[usize],
@@ -99,7 +99,7 @@ fn events<'t>(
                 let call = calls.next().filter(|call| own.binary_search(call).is_ok());
                 events.extend(call.map(|call| Event::Call(*call)));
             } else {
-                events.push(spoken(&turn.role, &turn.content));
+                events.push(turn_event(&turn.role, &turn.content));
             }
         }
     } else {
@@ -107,7 +107,7 @@ fn events<'t>(
         let ranges = &trace.conversation.per_turn;
         let mut users = 0;
         for turn in turns.iter().filter(|turn| !turn.is_tool_use()) {
-            events.push(spoken(&turn.role, &turn.content));
+            events.push(turn_event(&turn.role, &turn.content));
             if turn.role == "user" {
                 let range = ranges.get(users).and_then(|turn| turn.calls);
                 let range = range.or((users == 0 && ranges.is_empty()).then_some((0, usize::MAX)));
@@ -123,55 +123,55 @@ fn events<'t>(
             events.splice(0..0, calls);
         }
     }
-    events.retain(|event| !matches!(event, Event::Heard("tool", _)));
+    events.retain(|event| !matches!(event, Event::OtherMessage("tool", _)));
     if !events
         .iter()
-        .any(|event| matches!(event, Event::Heard("user", _)))
+        .any(|event| matches!(event, Event::OtherMessage("user", _)))
     {
-        events.insert(0, Event::Heard("user", prompt));
+        events.insert(0, Event::OtherMessage("user", prompt));
     }
     let closing = trace.final_response.as_deref();
     if let Some(closing) = closing.filter(|text| !text.trim().is_empty()) {
         let last = events.iter().rev().find_map(|event| match event {
-            Event::Said(text) => Some(*text),
+            Event::ModelText(text) => Some(*text),
             _ => None,
         });
         if last.map(str::trim) != Some(closing.trim()) {
-            events.push(Event::Said(closing));
+            events.push(Event::ModelText(closing));
         }
     }
     events
 }
 
-fn spoken<'t>(role: &'t str, text: &'t str) -> Event<'t> {
+fn turn_event<'t>(role: &'t str, text: &'t str) -> Event<'t> {
     match role {
-        "assistant" => Event::Said(text),
-        _ => Event::Heard(role, text),
+        "assistant" => Event::ModelText(text),
+        _ => Event::OtherMessage(role, text),
     }
 }
 
 /// The model calls as the recording says how many texts and calls each has; `None` where that does not go
 /// together.
-fn shaped(trace: &Trace, events: &[Event], shapes: &[Shape]) -> Option<Vec<Move>> {
+fn split_by_shapes(trace: &Trace, events: &[Event], shapes: &[Shape]) -> Option<Vec<ModelCall>> {
     if shapes.is_empty() {
         return None;
     }
     let mut events: VecDeque<Event> = events.iter().copied().collect();
     let mut moves = Vec::new();
     for shape in shapes {
-        let mut one = Move::default();
-        while let Some(Event::Heard(role, text)) = events.front() {
+        let mut one = ModelCall::default();
+        while let Some(Event::OtherMessage(role, text)) = events.front() {
             one.heard.push(((*role).to_owned(), (*text).to_owned()));
             events.pop_front();
         }
         for _ in 0..shape.texts + shape.calls {
             match events.pop_front()? {
-                Event::Said(text) => one.parts.push(Part::Text(text.to_owned())),
+                Event::ModelText(text) => one.parts.push(Part::Text(text.to_owned())),
                 Event::Call(index) => {
-                    one.parts.push(Part::Call(call(trace, index)));
+                    one.parts.push(Part::Call(trace_call(trace, index)));
                     one.calls.push(index);
                 }
-                Event::Heard(..) => return None,
+                Event::OtherMessage(..) => return None,
             }
         }
         if one.calls.len() != shape.calls {
@@ -184,37 +184,39 @@ fn shaped(trace: &Trace, events: &[Event], shapes: &[Shape]) -> Option<Vec<Move>
     }
     events
         .iter()
-        .all(|event| matches!(event, Event::Heard(..)))
+        .all(|event| matches!(event, Event::OtherMessage(..)))
         .then_some(moves)
 }
 
 /// The model calls as calls and texts follow each other: a text goes with the calls after it, and calls of one
 /// step are of one answer.
-fn guessed(trace: &Trace, events: &[Event]) -> Vec<Move> {
-    let mut moves = vec![Move::default()];
+fn split_by_order(trace: &Trace, events: &[Event]) -> Vec<ModelCall> {
+    let mut moves = vec![ModelCall::default()];
     let mut step = None;
     for event in events {
         let Some(last) = moves.last() else { continue };
         let closes = match event {
-            Event::Heard(..) => !last.parts.is_empty(),
-            Event::Said(_) => !last.calls.is_empty(),
+            Event::OtherMessage(..) => !last.parts.is_empty(),
+            Event::ModelText(_) => !last.calls.is_empty(),
             Event::Call(index) => {
                 let own = trace.tool_calls[*index].step;
                 !last.calls.is_empty() && (own.is_none() || own != step)
             }
         };
         if closes {
-            moves.push(Move::default());
+            moves.push(ModelCall::default());
         }
         let Some(last) = moves.last_mut() else {
             continue;
         };
         match event {
-            Event::Heard(role, text) => last.heard.push(((*role).to_owned(), (*text).to_owned())),
-            Event::Said(text) => last.parts.push(Part::Text((*text).to_owned())),
+            Event::OtherMessage(role, text) => {
+                last.heard.push(((*role).to_owned(), (*text).to_owned()))
+            }
+            Event::ModelText(text) => last.parts.push(Part::Text((*text).to_owned())),
             Event::Call(index) => {
                 step = trace.tool_calls[*index].step;
-                last.parts.push(Part::Call(call(trace, *index)));
+                last.parts.push(Part::Call(trace_call(trace, *index)));
                 last.calls.push(*index);
             }
         }
@@ -223,7 +225,7 @@ fn guessed(trace: &Trace, events: &[Event]) -> Vec<Move> {
     moves
 }
 
-fn call(trace: &Trace, index: usize) -> Call {
+fn trace_call(trace: &Trace, index: usize) -> Call {
     let call = &trace.tool_calls[index];
     let args: &Value = &call.args;
     Call {

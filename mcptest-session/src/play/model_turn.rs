@@ -7,23 +7,23 @@ use mcptest_trace::trace::{canonical_json, json_eq};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use super::matching::{same, same_text};
+use super::matching::{texts_match, values_match};
 use super::offered_tools::{ToolName, ToolNames};
 use crate::exchange::Part;
 
 /// A turn of the model: its text and its calls.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Spoken {
+pub(super) struct ModelTurn {
     /// Its texts, one after the other.
     pub(super) text: String,
-    pub(super) calls: Vec<SpokenCall>,
+    pub(super) calls: Vec<TurnCall>,
     /// The answer broke off: what of it the client has is not known.
     pub(super) is_broken: bool,
 }
 
 /// A call of a tool in a turn.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SpokenCall {
+pub(super) struct TurnCall {
     pub(super) id: Option<String>,
     pub(super) tool: ToolName,
     pub(super) args: Value,
@@ -33,15 +33,15 @@ pub(super) struct SpokenCall {
 
 /// What differs between two turns.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'s> {
+pub(super) enum TurnChange<'s> {
     Text(&'s str, &'s str),
     /// A call that has other arguments.
-    Arguments(&'s SpokenCall, &'s SpokenCall),
-    CallGone(&'s SpokenCall),
-    CallNew(&'s SpokenCall),
+    Arguments(&'s TurnCall, &'s TurnCall),
+    CallGone(&'s TurnCall),
+    CallNew(&'s TurnCall),
 }
 
-impl Spoken {
+impl ModelTurn {
     pub(super) fn from_parts<P: Borrow<Part>>(
         names: &ToolNames,
         parts: impl IntoIterator<Item = P>,
@@ -55,10 +55,10 @@ impl Spoken {
                         Some(server) => (Some(server.clone()), call.name.clone()),
                         None => names.resolve(&call.name),
                     };
-                    spoken.calls.push(SpokenCall {
+                    spoken.calls.push(TurnCall {
                         id: call.id.clone(),
                         tool,
-                        args: arguments(&call.args),
+                        args: normalize_arguments(&call.args),
                         index: None,
                     });
                 }
@@ -81,7 +81,7 @@ impl Spoken {
     }
 
     /// A hash of what the turn says and calls. Equal turns have equal hashes; identifiers of calls do not count.
-    pub(super) fn sign(&self) -> u64 {
+    pub(super) fn hash_value(&self) -> u64 {
         #[cfg(test)]
         super::matching::work::one();
         let mut hasher = DefaultHasher::new();
@@ -93,7 +93,7 @@ impl Spoken {
     }
 
     /// The turn as a value: its text, or its text and its calls.
-    pub(super) fn value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value {
         let text = self.text.trim();
         if self.calls.is_empty() {
             return text.into();
@@ -107,7 +107,7 @@ impl Spoken {
 
     /// The turn as an object that always has its text and its calls, also where they are empty: paths of
     /// `ignore_paths` find their member.
-    pub(super) fn members(&self) -> Map<String, Value> {
+    pub(super) fn to_members(&self) -> Map<String, Value> {
         let calls: Vec<Value> = self.calls.iter().map(call_value).collect();
         let members = [("text", self.text.trim().into()), ("calls", calls.into())];
         let members = members.into_iter();
@@ -117,33 +117,37 @@ impl Spoken {
     }
 
     /// The first thing that another turn says otherwise.
-    pub(super) fn change<'s>(&'s self, played: &'s Self, masks: &[Regex]) -> Option<Change<'s>> {
+    pub(super) fn first_change<'s>(
+        &'s self,
+        played: &'s Self,
+        masks: &[Regex],
+    ) -> Option<TurnChange<'s>> {
         if self.is_broken {
             return None;
         }
         let (old, new) = (self.text.trim(), played.text.trim());
-        if !same_text(old, new, masks) {
-            return Some(Change::Text(old, new));
+        if !texts_match(old, new, masks) {
+            return Some(TurnChange::Text(old, new));
         }
-        let of = matched(self, played);
+        let of = match_calls(self, played);
         for (call, of) in played.calls.iter().zip(&of) {
             let Some(old) = of.map(|of| &self.calls[of]) else {
-                return Some(Change::CallNew(call));
+                return Some(TurnChange::CallNew(call));
             };
-            if !same(&old.args, &call.args, masks) {
-                return Some(Change::Arguments(old, call));
+            if !values_match(&old.args, &call.args, masks) {
+                return Some(TurnChange::Arguments(old, call));
             }
         }
         let gone = (0..self.calls.len()).find(|call| !of.contains(&Some(*call)));
-        gone.map(|call| Change::CallGone(&self.calls[call]))
+        gone.map(|call| TurnChange::CallGone(&self.calls[call]))
     }
 }
 
-fn call_value(call: &SpokenCall) -> Value {
+fn call_value(call: &TurnCall) -> Value {
     json!({ "name": call.tool.1, "arguments": call.args })
 }
 
-impl SpokenCall {
+impl TurnCall {
     pub(super) fn tool(&self) -> &str {
         &self.tool.1
     }
@@ -155,7 +159,7 @@ impl SpokenCall {
     }
 }
 
-impl Change<'_> {
+impl TurnChange<'_> {
     /// The recorded value, the value now, and where the recorded one stands in the cassette.
     pub(super) fn values(&self) -> (Option<Value>, Option<Value>, Option<String>) {
         match self {
@@ -171,7 +175,7 @@ impl Change<'_> {
 
 /// Arguments as each format gives them back: nothing is the empty object, and a format that takes objects alone wraps
 /// what is none.
-fn arguments(args: &Value) -> Value {
+fn normalize_arguments(args: &Value) -> Value {
     match args {
         Value::Null => json!({}),
         Value::Object(_) => args.clone(),
@@ -181,8 +185,8 @@ fn arguments(args: &Value) -> Value {
 
 /// For each call of a played turn, the recorded call that it is: that of its identifier, else the first of the same tool
 /// with the same arguments, else the first of the same tool.
-pub(super) fn matched(recorded: &Spoken, played: &Spoken) -> Vec<Option<usize>> {
-    type IsSame = dyn Fn(&SpokenCall, &SpokenCall) -> bool;
+pub(super) fn match_calls(recorded: &ModelTurn, played: &ModelTurn) -> Vec<Option<usize>> {
+    type IsSame = dyn Fn(&TurnCall, &TurnCall) -> bool;
     let mut of: Vec<Option<usize>> = vec![None; played.calls.len()];
     let mut taken = vec![false; recorded.calls.len()];
     let by: [&IsSame; 3] = [
@@ -197,7 +201,7 @@ pub(super) fn matched(recorded: &Spoken, played: &Spoken) -> Vec<Option<usize>> 
             }
             let mut calls = recorded.calls.iter().enumerate();
             let found = calls.find(|(index, old)| {
-                !taken[*index] && is_tool(&old.tool, &new.tool) && is_same(old, new)
+                !taken[*index] && is_same_tool(&old.tool, &new.tool) && is_same(old, new)
             });
             if let Some((index, _)) = found {
                 taken[index] = true;
@@ -209,6 +213,6 @@ pub(super) fn matched(recorded: &Spoken, played: &Spoken) -> Vec<Option<usize>> 
 }
 
 /// Whether two names mean one tool. A server that one of the two does not name is no difference.
-pub(super) fn is_tool(one: &ToolName, other: &ToolName) -> bool {
+pub(super) fn is_same_tool(one: &ToolName, other: &ToolName) -> bool {
     one.1 == other.1 && (one.0 == other.0 || one.0.is_none() || other.0.is_none())
 }

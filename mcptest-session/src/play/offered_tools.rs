@@ -6,7 +6,7 @@ use mcptest_trace::trace::Trace;
 use serde_json::Value;
 
 use crate::exchange::Tool;
-use crate::json::{list, named};
+use crate::json::{list, nonempty_string};
 use crate::mcp::NameIndex;
 use crate::record::split_name;
 
@@ -20,22 +20,25 @@ pub(super) struct OfferedTool {
     pub(super) tool: Tool,
 }
 
-pub(super) fn offered(tools: &Value) -> Vec<OfferedTool> {
+pub(super) fn read_tools(tools: &Value) -> Vec<OfferedTool> {
     let tools = tools.as_array().into_iter().flatten();
     tools
         .filter_map(|tool| {
             let (server, name) = match tool {
                 Value::String(line) => {
-                    let tool = mcptest_trace::trace::OfferedTool::in_line(line);
+                    let tool = mcptest_trace::trace::OfferedTool::from_line(line);
                     (tool.server, tool.name)
                 }
-                tool => (named(tool, "server"), named(tool, "name")?),
+                tool => (
+                    nonempty_string(tool, "server"),
+                    nonempty_string(tool, "name")?,
+                ),
             };
             Some(OfferedTool {
                 server,
                 tool: Tool {
                     name,
-                    description: named(tool, "description"),
+                    description: nonempty_string(tool, "description"),
                     schema: tool.get("input_schema").cloned(),
                     strict: None,
                 },
@@ -74,7 +77,7 @@ impl ToolNames {
             all.filter(|(server, _)| !server.is_empty()).collect();
         let mut wire = HashMap::new();
         for server in list(field, "mcp") {
-            let name = named(server, "server").unwrap_or_default();
+            let name = nonempty_string(server, "server").unwrap_or_default();
             let names = server["names"].as_object().into_iter().flatten();
             for (own, tool) in names {
                 let tool = tool.as_str().unwrap_or_default().to_owned();
@@ -101,7 +104,7 @@ impl ToolNames {
     }
 
     /// Which tools of a conversation say whether they are strict.
-    pub(super) fn strict(&self, conversation: &Value) -> BTreeMap<ToolName, bool> {
+    pub(super) fn read_strict(&self, conversation: &Value) -> BTreeMap<ToolName, bool> {
         let tools = conversation["strict"].as_object().into_iter().flatten();
         let tools =
             tools.filter_map(|(name, strict)| Some((self.resolve(name), strict.as_bool()?)));

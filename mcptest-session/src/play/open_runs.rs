@@ -8,7 +8,7 @@ use crate::json::list;
 
 /// For each call at a server and each other request: the runs of own tools that were open.
 #[derive(Debug, Clone, Default)]
-pub(super) struct During {
+pub(super) struct OpenRuns {
     /// Calls at MCP servers, by the server and the place: the runs that were open when each was made.
     pub(super) server_calls: HashMap<(String, usize), Vec<usize>>,
     /// Other requests.
@@ -16,13 +16,13 @@ pub(super) struct During {
 }
 
 /// The runs that were open when something was asked for.
-pub(super) fn during(written: &Value) -> Vec<usize> {
+pub(super) fn read_open_runs(written: &Value) -> Vec<usize> {
     let runs = list(written, "during").iter();
     runs.filter_map(|run| usize::try_from(run.as_u64()?).ok())
         .collect()
 }
 
-impl During {
+impl OpenRuns {
     /// What the field `session` says of servers and of other requests.
     pub(super) fn from_field(field: &Value) -> Self {
         let mut all = Self::default();
@@ -30,11 +30,11 @@ impl During {
             let name = server["server"].as_str().unwrap_or_default();
             for (place, call) in list(server, "calls").iter().enumerate() {
                 all.server_calls
-                    .insert((name.to_owned(), place), during(call));
+                    .insert((name.to_owned(), place), read_open_runs(call));
             }
         }
         for (place, other) in list(field, "others").iter().enumerate() {
-            all.others.insert(place, during(other));
+            all.others.insert(place, read_open_runs(other));
         }
         all
     }

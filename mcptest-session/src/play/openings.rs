@@ -8,10 +8,10 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::conversation::{Conversation, Role};
-use super::matching::blanked;
-use super::similar::Alike;
-use super::turn_key::KnownTurns;
-use crate::exchange::Asked;
+use super::matching::blank_masked;
+use super::similar::SimilarConversations;
+use super::turn_key::TurnPrefixes;
+use crate::exchange::ModelRequest;
 
 /// Conversations with another opening are looked through for one that holds the opening of a request only where they
 /// have no more openings than this: where a prompt has changed, each request of a run has such an opening.
@@ -28,7 +28,7 @@ pub(super) struct Openings {
     systems: HashMap<Option<String>, usize>,
     tools: HashMap<BTreeSet<String>, usize>,
     /// The conversations by what they begin with. They stand under each part of it.
-    by: HashMap<Key, Kind>,
+    by: HashMap<Key, OpeningGroup>,
 }
 
 /// What conversations begin with; each is left out where it does not matter.
@@ -43,16 +43,16 @@ struct Key {
 
 /// Conversations that begin alike in some respect: those of one [`Key`].
 #[derive(Debug, Clone, Default)]
-struct Kind {
-    all: Alike,
+struct OpeningGroup {
+    all: SimilarConversations,
     /// The conversations of each opening, while there are few openings.
-    openings: HashMap<String, Alike>,
+    openings: HashMap<String, SimilarConversations>,
 }
 
 impl Openings {
     /// Indexes conversations and their turns, with what the masks match blanked.
     pub(super) fn from_conversations<'c>(
-        conversations: impl Iterator<Item = (&'c Conversation, KnownTurns)>,
+        conversations: impl Iterator<Item = (&'c Conversation, TurnPrefixes)>,
         masks: &[Regex],
     ) -> Self {
         let mut openings = Self {
@@ -65,8 +65,8 @@ impl Openings {
         openings
     }
 
-    fn add(&mut self, number: usize, own: &Conversation, turns: &Arc<KnownTurns>) {
-        let opening = own.opening.as_deref().map(|text| self.compared(text));
+    fn add(&mut self, number: usize, own: &Conversation, turns: &Arc<TurnPrefixes>) {
+        let opening = own.opening.as_deref().map(|text| self.blanked(text));
         let first = own.moves.first();
         let system = first.and_then(|first| first.system.clone());
         let tools = first.and_then(|first| first.tools.as_ref());
@@ -76,9 +76,9 @@ impl Openings {
             (!names.is_empty() && names.len() == tools.len()).then_some(names)
         });
         let known = Key {
-            opening: opening.clone().map(|it| number_of(&mut self.texts, it)),
-            system: system.map(|it| number_of(&mut self.systems, it)),
-            tools: names.map(|it| number_of(&mut self.tools, it)),
+            opening: opening.clone().map(|it| intern(&mut self.texts, it)),
+            system: system.map(|it| intern(&mut self.systems, it)),
+            tools: names.map(|it| intern(&mut self.tools, it)),
             offers: false,
         };
         for key in known.parts(own.role != Role::Side) {
@@ -96,8 +96,8 @@ impl Openings {
     }
 
     /// A text as it is compared.
-    fn compared(&self, text: &str) -> String {
-        blanked(text, &self.masks).trim().to_owned()
+    fn blanked(&self, text: &str) -> String {
+        blank_masked(text, &self.masks).trim().to_owned()
     }
 
     /// The conversation that begins as a request does: the one with the same opening and the same system prompt, else
@@ -107,11 +107,11 @@ impl Openings {
     /// `tools`: the names of the tools that the request offers. `read`: reads its turns.
     pub(super) fn find(
         &self,
-        asked: &Asked,
+        asked: &ModelRequest,
         tools: &BTreeSet<String>,
-        read: impl Fn() -> KnownTurns,
+        read: impl Fn() -> TurnPrefixes,
     ) -> Option<usize> {
-        let opening = asked.opening().map(|text| self.compared(text));
+        let opening = asked.opening().map(|text| self.blanked(text));
         let own = Key {
             opening: opening.as_ref().and_then(|it| self.texts.get(it).copied()),
             system: self.systems.get(&asked.system).copied(),
@@ -123,7 +123,7 @@ impl Openings {
         // The same opening is more than all else together.
         let mut same = own.kinds().filter(|key| key.opening.is_some());
         if let Some(kind) = same.find_map(|key| self.by.get(&key)) {
-            return kind.all.nearest_of(&turns);
+            return kind.all.nearest_if_several(&turns);
         }
         let others = Key {
             opening: None,
@@ -135,10 +135,11 @@ impl Openings {
             };
             let holding = opening
                 .as_ref()
-                .and_then(|text| kind.holding(text, turns()));
+                .and_then(|text| kind.find_overlapping(text, turns()));
             // That neither has a system prompt says nothing alone.
             let says = key.tools.is_some() || key.system.is_some() && asked.system.is_some();
-            let found = holding.or_else(|| says.then(|| kind.all.nearest_of(&turns)).flatten());
+            let found =
+                holding.or_else(|| says.then(|| kind.all.nearest_if_several(&turns)).flatten());
             if found.is_some() {
                 return found;
             }
@@ -182,9 +183,9 @@ impl Key {
     }
 }
 
-impl Kind {
+impl OpeningGroup {
     /// The conversation whose opening holds a text or is held by it.
-    fn holding(&self, text: &str, turns: &KnownTurns) -> Option<usize> {
+    fn find_overlapping(&self, text: &str, turns: &TurnPrefixes) -> Option<usize> {
         if text.is_empty() || self.openings.len() > MOST_HOLDING {
             return None;
         }
@@ -195,7 +196,7 @@ impl Kind {
     }
 }
 
-fn number_of<T: Eq + Hash>(numbers: &mut HashMap<T, usize>, of: T) -> usize {
+fn intern<T: Eq + Hash>(numbers: &mut HashMap<T, usize>, of: T) -> usize {
     let next = numbers.len();
     *numbers.entry(of).or_insert(next)
 }
@@ -208,13 +209,13 @@ mod tests {
     use super::*;
     use crate::exchange::{Item, Part, Tool};
     use crate::play::conversation::Answer;
-    use crate::play::model_turn::Spoken;
-    use crate::play::position::conversation as found;
+    use crate::play::model_turn::ModelTurn;
+    use crate::play::position::find_conversation as found;
     use crate::play::recording::Recording;
-    use crate::play::turns::{known_turns, request_prefixes};
+    use crate::play::turns::{request_prefixes, turn_prefixes};
 
     /// Finds the conversation by a look at all of them: what the index has to agree with.
-    fn plainly(recording: &Recording, asked: &Asked) -> Option<usize> {
+    fn plainly(recording: &Recording, asked: &ModelRequest) -> Option<usize> {
         let opening = asked.opening().map(str::trim);
         let live: BTreeSet<&str> = asked.tools.iter().map(|tool| tool.name.as_str()).collect();
         let turns = request_prefixes(recording, &asked.items);
@@ -237,7 +238,7 @@ mod tests {
             let likeness = [has_opening, has_system, has_tools, holds];
             let only_silence = likeness == [false, true, false, false] && asked.system.is_none();
             let is_like = likeness.contains(&true) && !only_silence;
-            let shared = known_turns(own).shared(&turns);
+            let shared = turn_prefixes(own).shared_turns(&turns);
             is_like.then_some((likeness, shared, std::cmp::Reverse(number)))
         });
         likely.max().map(|(.., number)| number.0)
@@ -280,11 +281,11 @@ mod tests {
             let first = Answer {
                 system,
                 tools: tools.map(|tools| tools.into_iter().map(named).collect()),
-                spoken: Spoken::from_parts(&Recording::default().names, said("first")),
+                spoken: ModelTurn::from_parts(&Recording::default().names, said("first")),
                 ..Answer::default()
             };
             let more = turns.into_iter().map(|text| Answer {
-                spoken: Spoken::from_parts(&Recording::default().names, said(text)),
+                spoken: ModelTurn::from_parts(&Recording::default().names, said(text)),
                 ..Answer::default()
             });
             Conversation {
@@ -296,7 +297,7 @@ mod tests {
         })
     }
 
-    fn request() -> impl Strategy<Value = Asked> {
+    fn request() -> impl Strategy<Value = ModelRequest> {
         let first = proptest::bool::ANY;
         (text(), system(), tools(), first, turns()).prop_map(
             |(opening, system, tools, first, turns)| {
@@ -307,11 +308,11 @@ mod tests {
                     name: name.to_owned(),
                     ..Tool::default()
                 });
-                Asked {
+                ModelRequest {
                     system,
                     tools: tools.collect(),
                     items: opening.map(Item::User).into_iter().chain(turns).collect(),
-                    ..Asked::default()
+                    ..ModelRequest::default()
                 }
             },
         )
@@ -326,7 +327,7 @@ mod tests {
         ) {
             let mut recording = Recording::default();
             recording.conversations = conversations;
-            recording.group(&[]);
+            recording.group_openings(&[]);
             prop_assert_eq!(found(&recording, &asked), plainly(&recording, &asked));
         }
     }

@@ -8,7 +8,7 @@ use super::player::Player;
 use super::recording::Recording;
 use super::state::State;
 use crate::door::OwnCall;
-use crate::exchange::{Asked, Item, Part, ToolResult};
+use crate::exchange::{Item, ModelRequest, Part, ToolResult};
 use crate::protocol;
 use crate::record::{Observed, Outcome, Pool};
 
@@ -21,7 +21,7 @@ fn is_inside(open: &[usize], gone: &HashSet<usize>) -> bool {
 }
 
 /// What nobody asks for, as the call was given back inside of which it was asked for.
-pub(super) struct Inside<'r> {
+pub(super) struct NestedParts<'r> {
     recording: &'r Recording,
     /// The recorded calls that were given back, and those inside of them.
     gone: HashSet<usize>,
@@ -29,7 +29,7 @@ pub(super) struct Inside<'r> {
     held: HashSet<usize>,
 }
 
-impl<'r> Inside<'r> {
+impl<'r> NestedParts<'r> {
     pub(super) fn new(recording: &'r Recording, gone: HashSet<usize>) -> Self {
         let all = recording.conversations.iter().enumerate();
         // What goes on outside was not asked for by the tool.
@@ -77,15 +77,15 @@ impl<'r> Inside<'r> {
 
 impl Player {
     /// What was not asked for, as calls of own tools were given back.
-    pub(super) fn inside(&self) -> Inside<'_> {
-        let gone = self.door().with_playing(|playing| playing.gone());
-        Inside::new(&self.0.recording, gone.unwrap_or_default())
+    pub(super) fn nested_parts(&self) -> NestedParts<'_> {
+        let gone = self.door().with_playing(|playing| playing.replayed_calls());
+        NestedParts::new(&self.0.recording, gone.unwrap_or_default())
     }
 
     /// Adds to what went by what the recording has inside of calls that were given back.
-    pub(super) fn add_inside(&self, state: &State, observed: &mut Vec<Observed>) -> Vec<OwnCall> {
+    pub(super) fn add_nested(&self, state: &State, observed: &mut Vec<Observed>) -> Vec<OwnCall> {
         let mut own = self.door().calls();
-        let inside = self.inside();
+        let inside = self.nested_parts();
         let recording = &self.0.recording;
         let recorded = &recording.own_tools.calls;
         // For each recorded call that was made, its place in the played run.
@@ -183,13 +183,13 @@ fn observe_recorded(
         }
     }
     let tools = own.tools.iter().flatten();
-    let asked = Asked {
+    let asked = ModelRequest {
         model: answer.asked_model.clone(),
         system: answer.system.clone().flatten(),
         items,
         tools: tools.map(|offered| offered.tool.clone()).collect(),
         parameters: answer.parameters.clone().unwrap_or_default(),
-        ..Asked::default()
+        ..ModelRequest::default()
     };
     let at = u64::try_from(answer.rank).unwrap_or_default() * 2;
     Some(Observed {
@@ -198,11 +198,11 @@ fn observe_recorded(
         path: String::new(),
         query: None,
         digest: String::new(),
-        asked: Some(pool.shared(asked)),
+        asked: Some(pool.share(asked)),
         asked_at: at,
         ended_at: Some(at + 1),
         tick,
-        outcome: Outcome::Said {
+        outcome: Outcome::Answered {
             said: answer.said.clone(),
             broken: answer.broken.clone(),
         },

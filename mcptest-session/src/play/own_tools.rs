@@ -10,7 +10,7 @@ use super::options::PlayOptions;
 use super::player::Player;
 use super::recording::Recording;
 use super::state::State;
-use crate::door::{Door, Playing, RecordedOwn};
+use crate::door::{CallPlayer, Door, RecordedOwnCall};
 
 /// The conversation of a call, and when the answer after the call was asked for.
 type NextAnswer = (usize, Option<u64>);
@@ -23,9 +23,10 @@ impl Recording {
             let calls = places.iter().map(|place| place.call);
             recorded.ids.insert(id.clone(), calls.collect());
         }
-        let mut playing = Playing::new(recorded, options.compared.clone(), options.masks.clone());
-        playing.runs_in(&state.folders);
-        Door::plays(
+        let mut playing =
+            CallPlayer::new(recorded, options.compared.clone(), options.masks.clone());
+        playing.set_folders(&state.folders);
+        Door::playing(
             playing.with_stop(Arc::clone(&state.stop)),
             state.ticks.clone(),
         )
@@ -39,7 +40,7 @@ impl Player {
     }
 
     /// What the code does otherwise with its own tools.
-    pub(super) fn own_tools(&self) -> Vec<Divergence> {
+    pub(super) fn own_tool_divergences(&self) -> Vec<Divergence> {
         let recording = &self.0.recording;
         let mut answer_of: HashMap<usize, (usize, usize)> = HashMap::new();
         for (number, own) in recording.conversations.iter().enumerate() {
@@ -49,11 +50,11 @@ impl Player {
             }
         }
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = |call: &RecordedOwn| match call.step.filter(|_| call.in_text) {
+        let answer = |call: &RecordedOwnCall| match call.step.filter(|_| call.in_text) {
             Some(step) => Some((0, step)),
             None => call.call.and_then(|call| answer_of.get(&call)).copied(),
         };
-        let goes_on = |call: &RecordedOwn| {
+        let goes_on = |call: &RecordedOwnCall| {
             let Some((number, place)) = answer(call) else {
                 return true;
             };
@@ -75,42 +76,42 @@ impl Player {
             let given = state.observed.iter().find(|one| one.asked_at == at)?;
             Some(given.tick)
         };
-        let given_at = |call: &RecordedOwn| first(answer(call)?);
-        all.extend(self.too_early(answers, &made, &given_at));
-        let next = |call: &RecordedOwn| {
+        let given_at = |call: &RecordedOwnCall| first(answer(call)?);
+        all.extend(self.early_calls(answers, &made, &given_at));
+        let next = |call: &RecordedOwnCall| {
             let (number, place) = answer(call)?;
             Some((number, first((number, place + 1))))
         };
-        all.extend(self.too_late(answers, &made, &next));
+        all.extend(self.late_calls(answers, &made, &next));
         all
     }
 
     /// Recorded calls that the code makes after it asked the model again, though the model was told what they gave. `next`:
     /// the conversation of a call, and when the answer after it was asked for. Calls that may be one of another
     /// conversation, as they are equal, are left out.
-    fn too_late(
+    fn late_calls(
         &self,
         answers: usize,
         made: &dyn Fn(u64) -> usize,
-        next: &dyn Fn(&RecordedOwn) -> Option<NextAnswer>,
+        next: &dyn Fn(&RecordedOwnCall) -> Option<NextAnswer>,
     ) -> Vec<Divergence> {
         if !self.0.options.masks.is_empty() {
             return Vec::new();
         }
         let recorded = &self.0.recording.own_tools.calls;
         let conversation =
-            |call: &RecordedOwn| next(call).filter(|_| call.tells).map(|(own, _)| own);
+            |call: &RecordedOwnCall| next(call).filter(|_| call.tells).map(|(own, _)| own);
         // Of equal calls: the conversation that all are of, if all tell the model what they gave.
         let mut of: HashMap<(String, String), Option<usize>> = HashMap::new();
         for call in recorded {
             let own = conversation(call);
-            let known = of.entry(key(call)).or_insert(own);
+            let known = of.entry(call_key(call)).or_insert(own);
             *known = known.filter(|known| own == Some(*known));
         }
         let mut told = Vec::new();
         for call in self.door().calls() {
             let known = call.recorded.and_then(|place| recorded.get(place));
-            let Some(known) = known.filter(|known| of[&key(known)].is_some()) else {
+            let Some(known) = known.filter(|known| of[&call_key(known)].is_some()) else {
                 continue;
             };
             let asked = next(known).and_then(|(_, asked)| asked);
@@ -130,11 +131,11 @@ impl Player {
 
     /// Recorded calls that the code makes before the model asked for them. Calls that may be one another, as they are equal,
     /// are left out.
-    fn too_early(
+    fn early_calls(
         &self,
         answers: usize,
         made: &dyn Fn(u64) -> usize,
-        given_at: &dyn Fn(&RecordedOwn) -> Option<u64>,
+        given_at: &dyn Fn(&RecordedOwnCall) -> Option<u64>,
     ) -> Vec<Divergence> {
         if !self.0.options.masks.is_empty() {
             return Vec::new();
@@ -142,14 +143,14 @@ impl Player {
         let recorded = &self.0.recording.own_tools.calls;
         let mut equal: HashMap<(String, String), usize> = HashMap::new();
         for call in recorded {
-            *equal.entry(key(call)).or_default() += 1;
+            *equal.entry(call_key(call)).or_default() += 1;
         }
         let mut told = Vec::new();
         for call in self.door().calls() {
             let Some(known) = call.recorded.and_then(|place| recorded.get(place)) else {
                 continue;
             };
-            let is_one_of = !known.told && equal[&key(known)] == 1;
+            let is_one_of = !known.told && equal[&call_key(known)] == 1;
             if !is_one_of || given_at(known).is_none_or(|given| given < call.began) {
                 continue;
             }
@@ -165,12 +166,12 @@ impl Player {
 }
 
 /// What equal calls have in common.
-fn key(call: &RecordedOwn) -> (String, String) {
+fn call_key(call: &RecordedOwnCall) -> (String, String) {
     (call.own.name.clone(), canonical_json(&call.own.args))
 }
 
 /// Puts what the code does otherwise with its own tools where it does it: after the model calls that were made before.
-pub(super) fn insert(found: Vec<Divergence>, all: &mut Vec<Divergence>) {
+pub(super) fn insert_own_tools(found: Vec<Divergence>, all: &mut Vec<Divergence>) {
     for one in found {
         let is_later = |other: &Divergence| other.conversation.is_none() && other.call > one.call;
         let place = all.iter().position(is_later).unwrap_or(all.len());

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
-use super::own_inside::Inside;
+use super::own_inside::NestedParts;
 use super::player::Player;
 use super::state::State;
 use crate::record::{RecordedRun, RunError, RunOptions};
@@ -30,7 +30,7 @@ impl Player {
     #[must_use]
     pub fn played(&self) -> Played {
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let inside = self.inside();
+        let inside = self.nested_parts();
         let mut unasked = Vec::new();
         for (number, conversation) in self.0.recording.conversations.iter().enumerate() {
             for place in 0..conversation.moves.len() {
@@ -49,7 +49,7 @@ impl Player {
         }
         unasked.extend(self.unmade_others(&state, &inside));
         let mut divergences: Vec<Divergence> = state.divergences.values().cloned().collect();
-        let unmade = state.servers.unmade(&self.0.recording.mcp);
+        let unmade = state.servers.missing_calls(&self.0.recording.mcp);
         // If the model asked for a call and the code goes on, the code has made the result up.
         let mut went_on: HashSet<usize> = HashSet::new();
         for (number, own) in self.0.recording.conversations.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Player {
 
     /// The recorded requests that ask no model and are not made. Clients keep what they only read, such as a list of
     /// models: once is enough then.
-    fn unmade_others(&self, state: &State, inside: &Inside<'_>) -> Vec<Divergence> {
+    fn unmade_others(&self, state: &State, inside: &NestedParts<'_>) -> Vec<Divergence> {
         let recording = &self.0.recording;
         let unmade = recording.others.iter().flat_map(|(digest, known)| {
             let made = state.others.get(digest).copied().unwrap_or_default();
@@ -110,7 +110,7 @@ impl Player {
     }
 
     /// What the program says to the user otherwise than it did.
-    pub(super) fn closing(&self, run: &RunOptions) -> Vec<Divergence> {
+    pub(super) fn closing_divergences(&self, run: &RunOptions) -> Vec<Divergence> {
         let inner = &*self.0;
         let kind = DivergenceKind::FinalResponse;
         if inner.options.compared.ignore.contains(&kind) {
@@ -131,7 +131,7 @@ impl Player {
         let mut observed = {
             let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
             let mut observed = state.observed.clone();
-            options.own_calls = self.add_inside(&state, &mut observed);
+            options.own_calls = self.add_nested(&state, &mut observed);
             observed
         };
         observed.sort_by_key(|one| one.asked_at);
@@ -142,13 +142,13 @@ impl Player {
             "/trace/tool_results",
             "/session/tools",
         ] {
-            without_time(cassette.pointer_mut(place));
+            remove_durations(cassette.pointer_mut(place));
         }
         Ok(cassette)
     }
 }
 
-fn without_time(all: Option<&mut Value>) {
+fn remove_durations(all: Option<&mut Value>) {
     for one in all.and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(one) = one.as_object_mut() {
             one.remove("duration_ms");

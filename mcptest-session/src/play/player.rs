@@ -11,18 +11,20 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::alignment::Reading;
+use super::alignment::Alignment;
 use super::compare::Comparison;
 use super::options::PlayOptions;
-use super::position::{self, Place};
+use super::position::{self, Position};
 use super::recording::Recording;
 use super::server_reply;
 use super::state::{BEYOND, Request, State};
-use super::wire::{cut, failed, response, whole};
+use super::wire::{broken_stream, failed_stream, response, whole_response};
 use crate::door::{Door, is_door};
-use crate::endpoint::{Answerer, Answering, Incoming, Provider, UPGRADE_REQUIRED, error, refusal};
-use crate::exchange::{Part, Said, Tool};
-use crate::folders::{Folder, forms};
+use crate::endpoint::{
+    Answerer, Answering, Incoming, Provider, UPGRADE_REQUIRED, error_response, refusal,
+};
+use crate::exchange::{ModelResponse, Part, Tool};
+use crate::folders::{Folder, spellings};
 use crate::lossless::{Parsed, parse};
 use crate::protocol::{self, Protocol, Route};
 use crate::record::{digest, without_keys};
@@ -45,11 +47,13 @@ impl Player {
     pub fn new(mut recording: Recording, options: PlayOptions) -> Self {
         recording.names.add_servers(options.servers.iter().cloned());
         if !options.masks.is_empty() {
-            recording.group(&options.masks);
+            recording.group_openings(&options.masks);
         }
         let mut state = State::default();
         state.folders.clone_from(&recording.folders);
-        state.folders.add(Folder::Current, &forms(Path::new(".")));
+        state
+            .folders
+            .add(Folder::Current, &spellings(Path::new(".")));
         let door = recording.door(&options, &state);
         Self(Arc::new(Inner {
             recording,
@@ -60,17 +64,18 @@ impl Player {
     }
 
     /// The folder in which the agent's command runs.
-    pub(super) fn runs_in(&self, folder: &Path) {
+    pub(super) fn set_folder(&self, folder: &Path) {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.folders.add(Folder::Command, &forms(folder));
+        state.folders.add(Folder::Command, &spellings(folder));
         let folders = &state.folders;
-        self.door().with_playing(|playing| playing.runs_in(folders));
+        self.door()
+            .with_playing(|playing| playing.set_folders(folders));
     }
 
     /// A text with the folders that the recording has in the place of this run's.
-    pub(super) fn named_as_recorded(&self, text: &str) -> String {
+    pub(super) fn with_recorded_folders(&self, text: &str) -> String {
         let state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.folders.named_as_recorded(text)
+        state.folders.replace_in_text(text)
     }
 
     /// Told when the code asks again and again what was not recorded: the run is to be ended.
@@ -81,27 +86,27 @@ impl Player {
 
     fn respond(&self, incoming: &Incoming) -> Response {
         if incoming.path.starts_with("/mcp/") {
-            return self.server(incoming);
+            return self.answer_mcp_server(incoming);
         }
         let Some((_, path)) = Provider::of_path(&incoming.path) else {
-            let names = crate::endpoint::names();
+            let names = crate::endpoint::provider_names();
             let text =
                 format!("the address does not end with a provider; known providers: {names}");
-            self.other_request(&incoming.path, &text);
-            return error(&incoming.path, 404, &text);
+            self.note_other_request(&incoming.path, &text);
+            return error_response(&incoming.path, 404, &text);
         };
         if let Some((status, text)) = refusal(incoming, path) {
             // After a refused upgrade a client may ask by HTTP, which is compared.
             if status != UPGRADE_REQUIRED {
-                self.other_request(&incoming.path, &text);
+                self.note_other_request(&incoming.path, &text);
             }
-            return error(&incoming.path, status, &text);
+            return error_response(&incoming.path, status, &text);
         }
         let known =
             protocol::of_request(path, &incoming.body).filter(|_| incoming.method == Method::POST);
         match known {
             Some((protocol, route)) => self.model_call(incoming, protocol, &route),
-            None => self.other(incoming),
+            None => self.answer_other(incoming),
         }
     }
 
@@ -117,11 +122,11 @@ impl Player {
         }) = parse(&incoming.body)
         else {
             let text = "the request is no JSON object";
-            self.other_request(&incoming.path, text);
-            return error(&incoming.path, 400, text);
+            self.note_other_request(&incoming.path, text);
+            return error_response(&incoming.path, 400, text);
         };
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.folders.put_in(&mut body);
+        state.folders.replace_in(&mut body);
         let mut asked = protocol.asked(route, &body);
         asked.streamed |= route.streamed == Some(true);
         let recording = &self.0.recording;
@@ -133,14 +138,14 @@ impl Player {
         } = &mut *state;
         let is_given = |own, answer| given.contains_key(&(own, answer));
         let found = position::find(recording, &asked, is_first, &is_given);
-        let found = pads.next(recording, found, &asked);
+        let found = pads.next_position(recording, found, &asked);
         let request = Request {
             incoming,
             protocol,
             asked,
             changes: changes.into_iter().collect(),
         };
-        let Place::At {
+        let Position::At {
             conversation,
             answer,
             is_new,
@@ -149,7 +154,7 @@ impl Player {
             let opening = request.asked.opening().unwrap_or_default();
             let opening: String = opening.chars().take(80).collect();
             let text = format!("no recorded conversation begins with `{opening}`");
-            return state.beyond(recording, request, None, &text);
+            return state.note_unrecorded(recording, request, None, &text);
         };
         let (conversation, answer) = position::next_repeated(
             recording,
@@ -166,42 +171,42 @@ impl Player {
                 // It came to nothing when it was recorded too.
                 let rank = own.moves.last().map_or(0, |it| it.rank);
                 state.observe_failed(request, rank, failed);
-                return error(&incoming.path, 400, failed);
+                return error_response(&incoming.path, 400, failed);
             }
-            let calls = mcptest_trace::text::counted(own.moves.len(), "model call");
+            let calls = mcptest_trace::text::pluralize(own.moves.len(), "model call");
             let text = format!("the recording ends here after {calls}");
-            return state.beyond(recording, request, Some((conversation, answer)), &text);
+            return state.note_unrecorded(recording, request, Some((conversation, answer)), &text);
         };
         if state.given.contains_key(&(conversation, answer))
-            && let Some(text) = state.unrecorded(recording.answers())
+            && let Some(text) = state.count_unrecorded(recording.answers())
         {
-            return error(&incoming.path, 400, &text);
+            return error_response(&incoming.path, 400, &text);
         }
         let streamed = request.asked.streamed;
-        let said = self.compared(&mut state, &request, (conversation, answer), is_new);
+        let said = self.compare(&mut state, &request, (conversation, answer), is_new);
         drop(state);
         let tells_tokens = !streamed || protocol.tells_tokens(&body);
         let tokens = said.tokens.filter(|_| tells_tokens);
-        let said = Said { tokens, ..said };
+        let said = ModelResponse { tokens, ..said };
         let framing = protocol.framing(incoming.query.as_deref());
         match &recorded.broken {
-            None => whole(protocol, &said, streamed.then_some(framing)),
+            None => whole_response(protocol, &said, streamed.then_some(framing)),
             Some(broken) if streamed => match &said.error {
-                Some(error) => failed(protocol, &said, error, framing),
-                None => cut(protocol, &said, broken, framing),
+                Some(error) => failed_stream(protocol, &said, error, framing),
+                None => broken_stream(protocol, &said, broken, framing),
             },
-            Some(broken) => error(&incoming.path, 400, broken),
+            Some(broken) => error_response(&incoming.path, 400, broken),
         }
     }
 
     /// Holds a request against the recorded one, and keeps what was asked; what is answered.
-    fn compared(
+    fn compare(
         &self,
         state: &mut State,
         request: &Request<'_>,
         (conversation, answer): (usize, usize),
         is_new: bool,
-    ) -> Said {
+    ) -> ModelResponse {
         let inner = &*self.0;
         let own = &inner.recording.conversations[conversation];
         let recorded = &own.moves[answer];
@@ -210,7 +215,7 @@ impl Player {
         let times = state.given.entry((conversation, answer)).or_default();
         *times += 1;
         let again = *times > 1;
-        let reading = Reading::new(
+        let reading = Alignment::new(
             &inner.recording,
             (conversation, answer),
             is_new,
@@ -247,7 +252,7 @@ impl Player {
     }
 
     /// A request that asks no model: answered as it was, in the order in which it was.
-    fn other(&self, incoming: &Incoming) -> Response {
+    fn answer_other(&self, incoming: &Incoming) -> Response {
         let (query, _) = without_keys(incoming.query.as_deref().unwrap_or_default());
         let query = Some(query).filter(|query| !query.is_empty());
         let digest = digest(
@@ -258,8 +263,8 @@ impl Player {
         );
         let Some(known) = self.0.recording.others.get(&digest) else {
             let text = format!("`{} {}` was not recorded", incoming.method, incoming.path);
-            self.other_request(&incoming.path, &text);
-            return error(&incoming.path, 404, &text);
+            self.note_other_request(&incoming.path, &text);
+            return error_response(&incoming.path, 404, &text);
         };
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         let times = state.others.entry(digest).or_default();
@@ -267,22 +272,22 @@ impl Player {
         *times += 1;
         drop(state);
         let Some(other) = next.or(known.last()).cloned() else {
-            return error(&incoming.path, 404, "the recording has no answer");
+            return error_response(&incoming.path, 404, "the recording has no answer");
         };
         if next.is_none() && !other.reads {
-            let times = mcptest_trace::text::counted(known.len(), "time");
+            let times = mcptest_trace::text::pluralize(known.len(), "time");
             let text = format!(
                 "`{}` was recorded {times}, and the code makes this request once more",
                 other.request
             );
-            self.other_request(&incoming.path, &text);
+            self.note_other_request(&incoming.path, &text);
         }
         let media = other.media_type.as_deref().unwrap_or("application/json");
         response(other.status, media, Body::from(other.body))
     }
 
     /// A request to an MCP server.
-    fn server(&self, incoming: &Incoming) -> Response {
+    fn answer_mcp_server(&self, incoming: &Incoming) -> Response {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         let reply = server_reply::reply(&self.0.recording.mcp, &mut state.servers, incoming);
         if let Some((path, message, recorded, played)) = reply.divergence {
@@ -296,7 +301,7 @@ impl Player {
         reply.response
     }
 
-    fn other_request(&self, path: &str, message: &str) {
+    fn note_other_request(&self, path: &str, message: &str) {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         let of = (0, self.0.recording.answers());
         let found = Divergence::new(DivergenceKind::OtherRequest, of, path, message);
@@ -316,7 +321,7 @@ impl Answerer for Player {
 
 impl Inner {
     /// An answer as the client that asks can take it: calls have the names under which it offers the tools.
-    fn with_offered_names(&self, said: &Said, offered: &[Tool]) -> Said {
+    fn with_offered_names(&self, said: &ModelResponse, offered: &[Tool]) -> ModelResponse {
         let mut said = said.clone();
         let mut named: HashMap<String, Vec<(Option<String>, &str)>> = HashMap::new();
         let has_calls = said.calls().next().is_some();

@@ -7,12 +7,14 @@ use serde_json::Value;
 use super::conversation::Conversation;
 use super::recording::Recording;
 use super::turns::request_prefixes;
-use crate::exchange::{Asked, Item, Part};
-use crate::record::{held_talk, read_messages, scratchpad_goes_on, since, talk_digest};
+use crate::exchange::{Item, ModelRequest, Part};
+use crate::record::{
+    provider_conversation, read_messages, scratchpad_goes_on, talk_digest, text_since,
+};
 
 /// The position of a request in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// It asks for this answer of this conversation.
     At {
         conversation: usize,
@@ -29,26 +31,26 @@ pub(super) enum Place {
 /// `is_first`: nothing was asked before it, so that a recording of one conversation can only be meant.
 pub(super) fn find(
     recording: &Recording,
-    asked: &Asked,
+    asked: &ModelRequest,
     is_first: bool,
     is_given: &dyn Fn(usize, usize) -> bool,
-) -> Place {
+) -> Position {
     let before = asked
         .previous
         .as_deref()
-        .and_then(|id| recording.answer_of(id));
+        .and_then(|id| recording.find_answer(id));
     if let Some((conversation, answer)) = before {
         let held = last_known(recording, conversation, asked);
-        return Place::At {
+        return Position::At {
             conversation,
             answer: held.unwrap_or(answer + 1),
             is_new: true,
         };
     }
-    if held_talk(&asked.parameters).is_some()
-        && let Some((conversation, answer)) = after_new(recording, asked, is_given)
+    if provider_conversation(&asked.parameters).is_some()
+        && let Some((conversation, answer)) = after_new_items(recording, asked, is_given)
     {
-        return Place::At {
+        return Position::At {
             conversation,
             answer,
             is_new: true,
@@ -63,9 +65,9 @@ pub(super) fn find(
         Some(place.conversation)
     };
     let only = (is_first && recording.conversations.len() == 1).then_some(0);
-    let begun = scratchpad(recording, asked).or_else(|| conversation(recording, asked));
+    let begun = find_scratchpad(recording, asked).or_else(|| find_conversation(recording, asked));
     let Some(conversation) = begun.or_else(by_calls).or(only) else {
-        return Place::Unknown;
+        return Position::Unknown;
     };
     let own = &recording.conversations[conversation];
     let changed = own.has_changed();
@@ -77,16 +79,16 @@ pub(super) fn find(
     // A past that the code wrote itself has fewer answers than the model gave.
     let by_words = || {
         Some(
-            own.last_answer_told_in(&words(own, &asked.items))
+            own.last_answer_told_in(&words_after_opening(own, &asked.items))
                 .filter(|_| changed)?
                 + 1,
         )
     };
-    let by_count = groups(&asked.items).saturating_sub(own.examples);
+    let by_count = answer_count(&asked.items).saturating_sub(own.examples);
     let answer = by_past
         .or_else(|| last_known(recording, conversation, asked))
         .unwrap_or_else(|| by_words().map_or(by_count, |answer| answer.max(by_count)));
-    Place::At {
+    Position::At {
         conversation,
         answer,
         is_new: false,
@@ -95,7 +97,7 @@ pub(super) fn find(
 
 /// The conversation whose past a message of the user tells, although the request begins otherwise: that of which it
 /// tells most.
-fn scratchpad(recording: &Recording, asked: &Asked) -> Option<usize> {
+fn find_scratchpad(recording: &Recording, asked: &ModelRequest) -> Option<usize> {
     let Some(Item::User(text)) = asked.items.last() else {
         return None;
     };
@@ -107,7 +109,7 @@ fn scratchpad(recording: &Recording, asked: &Asked) -> Option<usize> {
         let prompts = [recording.prompt.clone()];
         let is_next = scratchpad_goes_on(opening, text, &first.said.parts, &prompts);
         let told = own
-            .last_answer_told_in(since(opening, text))
+            .last_answer_told_in(text_since(opening, text))
             .filter(|_| is_next)?;
         Some((told, std::cmp::Reverse(*number)))
     });
@@ -115,11 +117,11 @@ fn scratchpad(recording: &Recording, asked: &Asked) -> Option<usize> {
 }
 
 /// The words of a talk after the opening of its conversation.
-fn words(own: &Conversation, items: &[Item]) -> String {
+fn words_after_opening(own: &Conversation, items: &[Item]) -> String {
     let opening = own.opening.as_deref().unwrap_or_default();
     let told = read_messages(items).into_iter();
     let texts = told.map(|one| match one.value {
-        Value::String(text) if one.role == "user" => since(opening, &text).to_owned(),
+        Value::String(text) if one.role == "user" => text_since(opening, &text).to_owned(),
         Value::String(text) => text,
         other => other.to_string(),
     });
@@ -127,7 +129,7 @@ fn words(own: &Conversation, items: &[Item]) -> String {
 }
 
 /// The conversation that begins as a request does.
-pub(super) fn conversation(recording: &Recording, asked: &Asked) -> Option<usize> {
+pub(super) fn find_conversation(recording: &Recording, asked: &ModelRequest) -> Option<usize> {
     let tools = asked.tools.iter();
     let tools = tools
         .map(|tool| recording.tool_name(&tool.name).1)
@@ -142,7 +144,7 @@ pub(super) fn conversation(recording: &Recording, asked: &Asked) -> Option<usize
 pub(super) fn next_repeated(
     recording: &Recording,
     place: (usize, usize),
-    asked: &Asked,
+    asked: &ModelRequest,
     begun: &mut HashMap<usize, usize>,
     is_given: &dyn Fn(usize, usize) -> bool,
 ) -> (usize, usize) {
@@ -187,9 +189,9 @@ fn ids(item: &Item) -> impl Iterator<Item = &str> {
 }
 
 /// The place after the last answer of a talk that has a call which is known, and after the answers that follow it.
-fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Option<usize> {
+fn last_known(recording: &Recording, conversation: usize, asked: &ModelRequest) -> Option<usize> {
     let by_id = |at: usize, id: &str| {
-        let calls = recording.calls_of(id, conversation);
+        let calls = recording.calls_with_id(id, conversation);
         let mut answers: Vec<usize> = calls.map(|place| place.answer).collect();
         answers.reverse();
         answers.dedup();
@@ -205,7 +207,7 @@ fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Opti
     let answer_of = |at: usize, item: &Item| match item {
         Item::Answer(_) => ids(item).find_map(|id| by_id(at, id)),
         Item::Reference(id) => {
-            let known = recording.answer_of(id);
+            let known = recording.find_answer(id);
             let known = known.filter(|(own, _)| *own == conversation);
             known.map(|(_, answer)| answer)
         }
@@ -216,7 +218,7 @@ fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Opti
     // What stands right after it is of the same answer.
     let rest = &asked.items[at + 1..];
     let same = rest.iter().take_while(|item| is_answer(item)).count();
-    Some(answer + 1 + groups(&rest[same..]))
+    Some(answer + 1 + answer_count(&rest[same..]))
 }
 
 /// The place of a request that adds to a talk which the provider holds: after the calls whose results it has, else
@@ -224,9 +226,9 @@ fn last_known(recording: &Recording, conversation: usize, asked: &Asked) -> Opti
 ///
 /// `is_given`: which answers were given. Where an identifier is given again, the answer after the call is the first
 /// that was not.
-fn after_new(
+fn after_new_items(
     recording: &Recording,
-    asked: &Asked,
+    asked: &ModelRequest,
     is_given: &dyn Fn(usize, usize) -> bool,
 ) -> Option<(usize, usize)> {
     let answered = asked.items.iter().find_map(|item| match item {
@@ -240,7 +242,7 @@ fn after_new(
         let next = after.clone().find(|(own, answer)| !is_given(*own, *answer));
         return next.or(after.next_back());
     }
-    let heard = asked.heard().into_iter();
+    let heard = asked.other_messages().into_iter();
     let heard: Vec<(String, String)> = heard
         .map(|(role, text)| (role.to_owned(), text.to_owned()))
         .collect();
@@ -252,7 +254,7 @@ fn is_answer(item: &Item) -> bool {
 }
 
 /// How many answers a message history holds. Some clients send one answer back as several messages.
-pub(super) fn groups(items: &[Item]) -> usize {
+pub(super) fn answer_count(items: &[Item]) -> usize {
     let starts = items.iter().enumerate();
     starts
         .filter(|(at, item)| is_answer(item) && (*at == 0 || !is_answer(&items[at - 1])))

@@ -8,23 +8,24 @@ use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
 use super::cassette_fields::{
-    Other, RecordedCall, calls, others, parts, read_response, shape, taken, tokens,
+    OtherRequest, RecordedCall, read_calls, read_other_requests, read_parts, read_response,
+    read_shape, read_tokens, step_tokens,
 };
 use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
-use super::examples::began;
+use super::examples::read_examples;
 use super::joining;
 use super::model_calls::{self, Shape};
-use super::offered_tools::{OfferedTool, ToolName, ToolNames, offered, tool_names};
-use super::open_runs::{During, during};
+use super::offered_tools::{OfferedTool, ToolName, ToolNames, read_tools, tool_names};
+use super::open_runs::{OpenRuns, read_open_runs};
 use super::openings::Openings;
 use super::servers::{self, RecordedServer};
 use crate::door::RecordedCalls;
-use crate::exchange::{Part, Said};
-use crate::folders::SameFolders;
-use crate::json::{list, named, text};
+use crate::exchange::{ModelResponse, Part};
+use crate::folders::FolderMap;
+use crate::json::{list, nonempty_string, text};
 use crate::protocol::is_of_bedrock;
-use crate::record::{Told, read_told};
+use crate::record::{Message, read_told};
 
 /// The first number of the version of the field `session` that is read here.
 const VERSION: &str = "1.";
@@ -44,7 +45,7 @@ pub struct Recording {
     /// The calls of the trace.
     pub(super) calls: Vec<RecordedCall>,
     /// Answers to what asks no model, by the digest of the request.
-    pub(super) others: HashMap<String, Vec<Other>>,
+    pub(super) others: HashMap<String, Vec<OtherRequest>>,
     /// The answers that have an identifier: their conversation and their place in it.
     pub(super) ids: HashMap<String, (usize, usize)>,
     /// The answers to each question that was answered several times, in their order.
@@ -58,7 +59,7 @@ pub struct Recording {
     /// What tools of the agent's own code answered, where its session was told.
     pub(super) own_tools: RecordedCalls,
     /// What went by while they ran.
-    pub(super) during: During,
+    pub(super) during: OpenRuns,
     /// What its program said to the user.
     pub(super) closing: Closing,
     /// The model that it names, where no session wrote it down.
@@ -74,7 +75,7 @@ pub struct Recording {
     /// What the user asked.
     pub(super) prompt: String,
     /// The folders that its texts name.
-    pub(super) folders: SameFolders,
+    pub(super) folders: FolderMap,
     /// The region of AWS that was asked.
     region: Option<String>,
 }
@@ -131,24 +132,24 @@ impl Recording {
         let field = if is_known { field } else { &Value::Null };
         let says_more = text(field, "version").is_some_and(|version| version != FIRST);
         let tools = cassette.get("tools").filter(|tools| tools.is_array());
-        let tools = tools.map(offered);
+        let tools = tools.map(read_tools);
         let mut recording = Self {
             says_more,
-            calls: calls(&trace, field),
-            recorded_at: named(cassette, "recorded_at"),
-            region: named(field, "region"),
-            prompt: named(cassette, "user_prompt").unwrap_or_default(),
-            folders: SameFolders::from_cassette(cassette),
+            calls: read_calls(&trace, field),
+            recorded_at: nonempty_string(cassette, "recorded_at"),
+            region: nonempty_string(field, "region"),
+            prompt: nonempty_string(cassette, "user_prompt").unwrap_or_default(),
+            folders: FolderMap::from_cassette(cassette),
             names: ToolNames::new(&trace, tools.as_deref(), field),
-            others: others(field),
+            others: read_other_requests(field),
             own_tools: RecordedCalls::from_notes(list(field, "tools"), &trace),
-            during: During::from_field(field),
+            during: OpenRuns::from_field(field),
             closing: Closing::from_field(field, &trace),
-            foreign_model: named(cassette, "model").filter(|_| field.is_null()),
+            foreign_model: nonempty_string(cassette, "model").filter(|_| field.is_null()),
             mcp: servers::read_servers(field, &trace, tools.as_deref()),
             ..Self::default()
         };
-        recording.main(cassette, &trace, field, tools);
+        recording.add_main(cassette, &trace, field, tools);
         let mut calls: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
         for (index, call) in trace.tool_calls.iter().enumerate() {
             let agent = call.agent_id.as_deref();
@@ -158,13 +159,13 @@ impl Recording {
             match text(other, "role") {
                 Some("agent") => {
                     let own = calls.get(&text(other, "name")).map(Vec::as_slice);
-                    recording.other(other, own.unwrap_or_default(), Role::Agent, number);
+                    recording.add_conversation(other, own.unwrap_or_default(), Role::Agent, number);
                 }
-                Some("side") => recording.other(other, &[], Role::Side, number),
+                Some("side") => recording.add_conversation(other, &[], Role::Side, number),
                 _ => {}
             }
         }
-        joining::join(&mut recording.conversations, &recording.prompt);
+        joining::join_restarted(&mut recording.conversations, &recording.prompt);
         recording.answers = recording
             .conversations
             .iter()
@@ -173,8 +174,8 @@ impl Recording {
         if recording.answers == 0 && recording.conversations[0].failed.is_none() {
             return Err(RecordingError::NoAnswer);
         }
-        recording.rank();
-        recording.index();
+        recording.rank_answers();
+        recording.index_ids();
         Ok(recording)
     }
 
@@ -207,7 +208,7 @@ impl Recording {
         self.region.as_deref()
     }
 
-    fn main(
+    fn add_main(
         &mut self,
         cassette: &Value,
         trace: &Trace,
@@ -218,21 +219,26 @@ impl Recording {
         let own = list(field, "conversations").iter();
         let own = own.clone().find(|it| text(it, "role") == Some("main"));
         let answers = own.map_or(&[][..], |own| list(own, "answers"));
-        let shapes: Vec<Shape> = answers.iter().map(shape).collect();
+        let shapes: Vec<Shape> = answers.iter().map(read_shape).collect();
         let own_closing = text(field, "closing") == Some("stdout");
         let of_examples = |key: &str| {
             let count = own.and_then(|own| own["examples"][key].as_u64());
             usize::try_from(count.unwrap_or_default()).unwrap_or_default()
         };
         let beside = (own_closing, of_examples("texts"));
-        let moves =
-            model_calls::from_trace(trace, prompt, beside, &shapes, &self.own_tools.in_text());
+        let moves = model_calls::from_trace(
+            trace,
+            prompt,
+            beside,
+            &shapes,
+            &self.own_tools.calls_in_text(),
+        );
         // Answers that do not go together with the trace say nothing of it.
         let fits = moves.len() == answers.len();
-        let model = named(cassette, "model");
+        let model = nonempty_string(cassette, "model");
         let system = cassette.get("system_prompt").and_then(Value::as_str);
         // Only a session knows that there was none, or a recorder that writes it down as empty.
-        let mut beside = Beside {
+        let mut beside = RequestState {
             system: (own.is_some() || system.is_some())
                 .then(|| system.filter(|text| !text.is_empty()).map(str::to_owned)),
             tools: tools.as_deref().map(tool_names),
@@ -244,10 +250,10 @@ impl Recording {
         let mut written = Vec::new();
         for (place, one) in moves.into_iter().enumerate() {
             let answer = answers.get(place).filter(|_| fits).unwrap_or(&Value::Null);
-            let tokens = steps.get(place).and_then(tokens);
+            let tokens = steps.get(place).and_then(step_tokens);
             let mut said = read_response(answer, one.parts, tokens);
             said.model = said.model.or_else(|| model.clone());
-            let mut own = beside.answer(answer, said);
+            let mut own = beside.read_answer(answer, said);
             own.calls = one.calls;
             own.heard = one.heard;
             written.push(own);
@@ -265,21 +271,21 @@ impl Recording {
             examples: of_examples("answers"),
             strict: own
                 .filter(|_| self.says_more)
-                .map(|own| self.names.strict(own)),
-            began: own.and_then(|own| began(&self.names, own)),
+                .map(|own| self.names.read_strict(own)),
+            began: own.and_then(|own| read_examples(&self.names, own)),
             knows_heard: true,
-            failed: own.and_then(|own| named(own, "failed")),
+            failed: own.and_then(|own| nonempty_string(own, "failed")),
         });
     }
 
     /// A conversation besides the agent's own, with its calls in the trace.
-    fn other(&mut self, other: &Value, calls: &[usize], role: Role, number: usize) {
-        let name = named(other, "name");
+    fn add_conversation(&mut self, other: &Value, calls: &[usize], role: Role, number: usize) {
+        let name = nonempty_string(other, "name");
         let mut calls = calls.iter().copied();
         let tools = other.get("tools").filter(|tools| tools.is_array());
-        let tools = tools.map(|tools| self.names.resolve_all(offered(tools)));
-        let mut beside = Beside {
-            system: Some(named(other, "system_prompt")),
+        let tools = tools.map(|tools| self.names.resolve_all(read_tools(tools)));
+        let mut beside = RequestState {
+            system: Some(nonempty_string(other, "system_prompt")),
             tools: match role {
                 Role::Side => Some(BTreeSet::new()),
                 _ => tools.as_deref().map(tool_names),
@@ -288,13 +294,15 @@ impl Recording {
             past: Vec::new(),
             recording: self,
         };
-        let opening = named(other, "opening");
+        let opening = nonempty_string(other, "opening");
         let mut moves = Vec::new();
         for (place, answer) in list(other, "answers").iter().enumerate() {
-            let parts = parts(answer).unwrap_or_default();
+            let parts = read_parts(answer).unwrap_or_default();
             let made = parts.iter().filter(|part| matches!(part, Part::Call(_)));
-            let mut own =
-                beside.answer(answer, read_response(answer, parts.clone(), taken(answer)));
+            let mut own = beside.read_answer(
+                answer,
+                read_response(answer, parts.clone(), read_tokens(answer)),
+            );
             own.calls = calls.by_ref().take(made.count()).collect();
             let heard = answer.get("heard").cloned();
             let heard = heard.and_then(|heard| serde_json::from_value(heard).ok());
@@ -315,38 +323,38 @@ impl Recording {
                 .as_u64()
                 .and_then(|count| usize::try_from(count).ok())
                 .unwrap_or_default(),
-            strict: self.says_more.then(|| self.names.strict(other)),
-            began: began(&self.names, other),
+            strict: self.says_more.then(|| self.names.read_strict(other)),
+            began: read_examples(&self.names, other),
             knows_heard: self.says_more,
-            failed: named(other, "failed"),
+            failed: nonempty_string(other, "failed"),
         });
     }
 }
 
 /// Which question that was answered several times an answer is of, and which of its answers it is.
-fn equal(answer: &Value) -> Option<(usize, usize)> {
+fn read_repeat(answer: &Value) -> Option<(usize, usize)> {
     serde_json::from_value(answer.get("equal")?.clone()).ok()
 }
 
 /// What requests say besides their talk, from one answer to the next.
-struct Beside<'r> {
+struct RequestState<'r> {
     system: Option<Option<String>>,
     tools: Option<BTreeSet<ToolName>>,
     parameters: Option<Map<String, Value>>,
     /// What the last request said whose past the agent had changed.
-    past: Vec<Arc<Told>>,
+    past: Vec<Arc<Message>>,
     recording: &'r Recording,
 }
 
-impl Beside<'_> {
+impl RequestState<'_> {
     /// What a request said whose past the agent had changed.
-    fn past(&mut self, answer: &Value) -> Option<Vec<Arc<Told>>> {
+    fn read_past(&mut self, answer: &Value) -> Option<Vec<Arc<Message>>> {
         let told = read_told(&self.past, answer.get("told")?)?;
         self.past.clone_from(&told);
         Some(told)
     }
 
-    fn answer(&mut self, answer: &Value, said: Said) -> Answer {
+    fn read_answer(&mut self, answer: &Value, said: ModelResponse) -> Answer {
         if let Some(system) = answer.get("system_prompt") {
             self.system = Some(system.as_str().map(str::to_owned));
         }
@@ -362,15 +370,15 @@ impl Beside<'_> {
             system: self.system.clone(),
             tools: self.tools.clone(),
             parameters: self.parameters.clone(),
-            asked_model: named(answer, "asked"),
-            protocol: named(answer, "protocol"),
-            past: named(answer, "past"),
-            talk: named(answer, "talk"),
-            told: self.past(answer),
+            asked_model: nonempty_string(answer, "asked"),
+            protocol: nonempty_string(answer, "protocol"),
+            past: nonempty_string(answer, "past"),
+            talk: nonempty_string(answer, "talk"),
+            told: self.read_past(answer),
             is_bare: answer["bare"] == true,
-            broken: named(answer, "broken"),
-            during: during(answer),
-            equal: equal(answer),
+            broken: nonempty_string(answer, "broken"),
+            during: read_open_runs(answer),
+            equal: read_repeat(answer),
             ..Answer::default()
         }
     }

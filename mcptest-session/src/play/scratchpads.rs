@@ -3,21 +3,26 @@
 use std::collections::HashMap;
 
 use super::conversation::Conversation;
-use super::position::{Place, groups};
+use super::position::{Position, answer_count};
 use super::recording::Recording;
-use crate::exchange::{Asked, Item};
-use crate::record::{put_in, talk_digest};
+use crate::exchange::{Item, ModelRequest};
+use crate::record::{inserted_text, talk_digest};
 
 /// The last message of the user in the last request of each conversation, and the answer that the request was given or
 /// would have been given.
 #[derive(Debug, Default)]
-pub(super) struct Pads(HashMap<usize, (usize, String)>);
+pub(super) struct Scratchpads(HashMap<usize, (usize, String)>);
 
-impl Pads {
+impl Scratchpads {
     /// The place of a request. A text past that quotes an answer otherwise does not say after which answer it goes on. Where
     /// it has all that the request before it had, and more, it asks for the answer after that one.
-    pub(super) fn next(&self, recording: &Recording, place: Place, asked: &Asked) -> Place {
-        let Place::At {
+    pub(super) fn next_position(
+        &self,
+        recording: &Recording,
+        place: Position,
+        asked: &ModelRequest,
+    ) -> Position {
+        let Position::At {
             conversation,
             answer,
             is_new: false,
@@ -26,7 +31,8 @@ impl Pads {
             return place;
         };
         let own = &recording.conversations[conversation];
-        let (Some((last, before)), Some(text)) = (self.0.get(&conversation), text_past(own, asked))
+        let (Some((last, before)), Some(text)) =
+            (self.0.get(&conversation), scratchpad_message(own, asked))
         else {
             return place;
         };
@@ -36,8 +42,8 @@ impl Pads {
             return place;
         }
         let has_more = || {
-            let text = counted(text);
-            let more = put_in(&counted(before), &text);
+            let text = without_numbers(text);
+            let more = inserted_text(&without_numbers(before), &text);
             more.is_some_and(|(more, _)| !more.trim().is_empty())
         };
         let answer = match text == before {
@@ -45,7 +51,7 @@ impl Pads {
             false if has_more() => last + 1,
             false => answer,
         };
-        Place::At {
+        Position::At {
             conversation,
             answer,
             is_new: false,
@@ -57,9 +63,9 @@ impl Pads {
         &mut self,
         recording: &Recording,
         (conversation, answer): (usize, usize),
-        asked: &Asked,
+        asked: &ModelRequest,
     ) {
-        match text_past(&recording.conversations[conversation], asked) {
+        match scratchpad_message(&recording.conversations[conversation], asked) {
             Some(text) => self.0.insert(conversation, (answer, text.to_owned())),
             None => self.0.remove(&conversation),
         };
@@ -67,15 +73,15 @@ impl Pads {
 }
 
 /// The message of the user with which a request ends that holds no answer of the model.
-fn text_past<'a>(own: &Conversation, asked: &'a Asked) -> Option<&'a str> {
+fn scratchpad_message<'a>(own: &Conversation, asked: &'a ModelRequest) -> Option<&'a str> {
     match asked.items.last() {
-        Some(Item::User(text)) if groups(&asked.items) <= own.examples => Some(text),
+        Some(Item::User(text)) if answer_count(&asked.items) <= own.examples => Some(text),
         _ => None,
     }
 }
 
 /// A text with one sign in the place of each number: agents count their steps, and that is no difference.
-fn counted(text: &str) -> String {
+fn without_numbers(text: &str) -> String {
     let mut counted = String::with_capacity(text.len());
     for sign in text.chars() {
         if !sign.is_ascii_digit() {

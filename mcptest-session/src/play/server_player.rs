@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::recording::Recording;
-use super::server_reply::one;
+use super::server_reply::reply_to_message;
 use super::servers::{RecordedServer, ServersState};
 
 /// An MCP server as it was recorded: its list of tools, and an answer to each call that was made, equal calls in their
@@ -138,7 +138,7 @@ impl ServerPlayer {
     fn ask(&self, method: &str, params: &Value) -> ServerAnswer {
         let message = json!({ "jsonrpc": "2.0", "id": 0, "method": method, "params": params });
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((answer, told)) = one(&self.server, &mut state, 0, &message) else {
+        let Some((answer, told)) = reply_to_message(&self.server, &mut state, 0, &message) else {
             return ServerAnswer {
                 result: Err(json!({ "code": -32600, "message": "this is no valid request" })),
                 untold: None,
@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::play::matching::{same, work};
+    use crate::play::matching::{values_match, work};
 
     /// A server of which these calls were recorded, each with its place as the answer.
     fn desk(calls: &[Value]) -> ServerPlayer {
@@ -290,7 +290,7 @@ mod tests {
             let mut left: Vec<usize> = (0..recorded.len()).collect();
             for (number, with, other) in asked {
                 let args = recorded.get(number).map_or(other, |args| filled(args, &with));
-                let found = left.iter().position(|place| same(&recorded[*place], &args, &[]));
+                let found = left.iter().position(|place| values_match(&recorded[*place], &args, &[]));
                 let said = answer(&desk, &args);
                 match found {
                     Some(at) => prop_assert_eq!(said, left.remove(at).to_string()),

@@ -6,7 +6,7 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Value, json};
 
 use super::call_index;
-use super::servers::{RecordedServer, ServerCall, ServersState, as_result, without_meta};
+use super::servers::{RecordedServer, ServerCall, ServersState, to_tool_result, without_meta};
 use crate::endpoint::Incoming;
 use crate::lossless::{Parsed, parse};
 use crate::mcp::path_of;
@@ -25,7 +25,7 @@ pub(super) struct Reply {
 impl Reply {
     fn message(message: &Value) -> Self {
         Self {
-            response: rpc::whole(StatusCode::OK, message.to_string()),
+            response: rpc::message_response(StatusCode::OK, message.to_string()),
             divergence: None,
         }
     }
@@ -44,12 +44,12 @@ pub(super) fn reply(
     let Some(place) = found else {
         let text = "the recording has no such server";
         return Reply {
-            response: rpc::refused(StatusCode::NOT_FOUND, &Value::Null, text),
+            response: rpc::error_response(StatusCode::NOT_FOUND, &Value::Null, text),
             divergence: Some((path.to_owned(), format!("`{path}`: {text}"), None, None)),
         };
     };
     let bare = |status| Reply {
-        response: rpc::nothing(status),
+        response: rpc::empty_response(status),
         divergence: None,
     };
     if incoming.method == Method::DELETE {
@@ -61,14 +61,14 @@ pub(super) fn reply(
     let Ok(Parsed { value: message, .. }) = parse(&incoming.body) else {
         let text = "the request is no JSON";
         return Reply {
-            response: rpc::refused(StatusCode::BAD_REQUEST, &Value::Null, text),
+            response: rpc::error_response(StatusCode::BAD_REQUEST, &Value::Null, text),
             divergence: Some((path.to_owned(), format!("`{path}`: {text}"), None, None)),
         };
     };
     if let Value::Array(messages) = &message {
-        return batch(servers, state, place, messages);
+        return reply_to_batch(servers, state, place, messages);
     }
-    one(servers, state, place, &message).map_or_else(
+    reply_to_message(servers, state, place, &message).map_or_else(
         || bare(StatusCode::ACCEPTED),
         |(answer, divergence)| Reply {
             divergence,
@@ -80,7 +80,7 @@ pub(super) fn reply(
 type Told = Option<(String, String, Option<Value>, Option<Value>)>;
 
 /// Several messages in one request, as older clients send them.
-fn batch(
+fn reply_to_batch(
     servers: &[RecordedServer],
     state: &mut ServersState,
     place: usize,
@@ -88,14 +88,14 @@ fn batch(
 ) -> Reply {
     let (mut answers, mut told) = (Vec::new(), None);
     for message in messages {
-        if let Some((answer, divergence)) = one(servers, state, place, message) {
+        if let Some((answer, divergence)) = reply_to_message(servers, state, place, message) {
             answers.push(answer);
             told = told.or(divergence);
         }
     }
     if answers.is_empty() {
         return Reply {
-            response: rpc::nothing(StatusCode::ACCEPTED),
+            response: rpc::empty_response(StatusCode::ACCEPTED),
             divergence: None,
         };
     }
@@ -106,7 +106,7 @@ fn batch(
 }
 
 /// The answer to one message; nothing for one that wants none.
-pub(super) fn one(
+pub(super) fn reply_to_message(
     servers: &[RecordedServer],
     state: &mut ServersState,
     place: usize,
@@ -116,10 +116,10 @@ pub(super) fn one(
     let method = message["method"].as_str()?;
     let server = &servers[place];
     if method == "tools/call" {
-        return Some(call(server, state, place, id, &message["params"]));
+        return Some(reply_to_call(server, state, place, id, &message["params"]));
     }
     let params = without_meta(&message["params"]);
-    let key = call_index::key(method, &params);
+    let key = call_index::call_key(method, &params);
     let exact = server.answer_index.get(&key);
     // Who a client says that it is, is no matter of the server's answer.
     let fitting = match (exact, method) {
@@ -135,7 +135,7 @@ pub(super) fn one(
         let answer = &server.answers[*fitting.get(*times).unwrap_or(last)];
         *times += 1;
         return Some((
-            answered(id, answer.result.as_ref(), answer.error.as_ref()),
+            response_json(id, answer.result.as_ref(), answer.error.as_ref()),
             None,
         ));
     }
@@ -162,7 +162,7 @@ pub(super) fn one(
     Some((rpc::result(id, &result), None))
 }
 
-fn answered(id: &Value, result: Option<&Value>, error: Option<&Value>) -> Value {
+fn response_json(id: &Value, result: Option<&Value>, error: Option<&Value>) -> Value {
     match (result, error) {
         (_, Some(error)) => json!({ "jsonrpc": "2.0", "id": id, "error": error }),
         (Some(result), None) => rpc::result(id, result),
@@ -171,7 +171,7 @@ fn answered(id: &Value, result: Option<&Value>, error: Option<&Value>) -> Value 
 }
 
 /// A call: the answer to an equal one, in their order.
-fn call(
+fn reply_to_call(
     server: &RecordedServer,
     state: &mut ServersState,
     place: usize,
@@ -184,17 +184,20 @@ fn call(
         args => args.clone(),
     };
     let given = state.next.entry(place).or_default();
-    let equal = match server.index.give(given, tool, &args) {
+    let equal = match server.index.give_next(given, tool, &args) {
         Ok(number) => {
             state.given.insert((place, number));
             let call = &server.calls[number];
-            let result = call.result.as_ref().map(as_result);
-            return (answered(id, result.as_ref(), call.error.as_ref()), None);
+            let result = call.result.as_ref().map(to_tool_result);
+            return (
+                response_json(id, result.as_ref(), call.error.as_ref()),
+                None,
+            );
         }
         Err(equal) => equal,
     };
     let (words, recorded) = if equal > 0 {
-        let times = mcptest_trace::text::counted(equal, "time");
+        let times = mcptest_trace::text::pluralize(equal, "time");
         (
             format!(
                 "`{tool}` was called {times} with these arguments when the run was recorded, and the code calls it once more"
@@ -203,7 +206,7 @@ fn call(
         )
     } else {
         state.unknown += 1;
-        unrecorded(server, tool, &args, state.unknown <= MOST_NEAREST)
+        unrecorded_call(server, tool, &args, state.unknown <= MOST_NEAREST)
     };
     let text = format!("mcptest: {words}");
     let result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
@@ -216,7 +219,7 @@ fn call(
 }
 
 /// What is said of a call that was not recorded, and the arguments of the nearest recorded one, if that is looked for.
-fn unrecorded(
+fn unrecorded_call(
     server: &RecordedServer,
     tool: &str,
     args: &Value,
@@ -226,7 +229,7 @@ fn unrecorded(
         let words = format!("the recording has no call of `{tool}` with these arguments");
         return (words, None);
     }
-    let Some(near) = nearest(server, tool, args) else {
+    let Some(near) = nearest_call(server, tool, args) else {
         let words = format!(
             "the recording has no call of `{tool}`, and no call of another tool of this server"
         );
@@ -248,7 +251,11 @@ fn unrecorded(
 }
 
 /// The recorded call that is most like one: of the same tool, with the fewest members that differ.
-fn nearest<'s>(server: &'s RecordedServer, tool: &str, args: &Value) -> Option<&'s ServerCall> {
+fn nearest_call<'s>(
+    server: &'s RecordedServer,
+    tool: &str,
+    args: &Value,
+) -> Option<&'s ServerCall> {
     let differing = |call: &&ServerCall| {
         let empty = serde_json::Map::new();
         let recorded = call.arguments();

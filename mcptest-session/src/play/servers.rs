@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use mcptest_trace::trace::Trace;
 use serde_json::{Value, json};
 
-use super::call_index::{CallIndex, Given, key};
+use super::call_index::{CallIndex, GivenCalls, call_key};
 use super::offered_tools::OfferedTool;
-use crate::json::{list, named};
+use crate::json::{list, nonempty_string};
 
 /// A server as it was recorded.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +64,7 @@ pub(super) struct ServerCall {
 pub(super) struct ServersState {
     pub(super) given: HashSet<(usize, usize)>,
     /// How often calls were given, by what they ask, for each server.
-    pub(super) next: HashMap<usize, Given>,
+    pub(super) next: HashMap<usize, GivenCalls>,
     /// How many calls were made that no call of a server is.
     pub(super) unknown: usize,
     pub(super) answers: HashMap<(usize, String), usize>,
@@ -83,7 +83,7 @@ pub(super) fn read_servers(
             tool: call.name.clone(),
             args: Value::clone(&call.args),
             result: results[index].map(|result| {
-                let mut said = as_result(&result.result);
+                let mut said = to_tool_result(&result.result);
                 // A recorder that keeps no results as MCP has them keeps the flag beside them.
                 if result.is_error && said.get("isError").is_none() {
                     said["isError"] = true.into();
@@ -101,7 +101,7 @@ pub(super) fn read_servers(
                 .as_u64()
                 .and_then(|index| usize::try_from(index).ok());
             let index = index.filter(|index| *index < trace.tool_calls.len());
-            match named(call, "name") {
+            match nonempty_string(call, "name") {
                 Some(tool) => Some(ServerCall {
                     tool,
                     args: call["args"].clone(),
@@ -114,14 +114,14 @@ pub(super) fn read_servers(
         });
         let answers = list(one, "answers").iter().filter_map(|answer| {
             Some(RecordedAnswer {
-                method: named(answer, "method")?,
+                method: nonempty_string(answer, "method")?,
                 params: answer["params"].clone(),
                 result: answer.get("result").cloned(),
                 error: answer.get("error").cloned(),
             })
         });
         servers.push(RecordedServer {
-            name: named(one, "server").unwrap_or_default(),
+            name: nonempty_string(one, "server").unwrap_or_default(),
             seen: true,
             answers: answers.collect(),
             calls: calls.collect(),
@@ -146,13 +146,13 @@ pub(super) fn read_servers(
         servers[place].calls.push(of_trace(index));
     }
     for server in &mut servers {
-        server.tools = listed(server, tools);
+        server.tools = listed_tools(server, tools);
         let calls = server.calls.iter();
         server.index =
             CallIndex::from_calls(calls.map(|call| (call.tool.as_str(), call.arguments())));
         for (place, answer) in server.answers.iter().enumerate() {
             let params = without_meta(&answer.params);
-            let same = server.answer_index.entry(key(&answer.method, &params));
+            let same = server.answer_index.entry(call_key(&answer.method, &params));
             same.or_default().push(place);
             let same = server.by_method.entry(answer.method.clone()).or_default();
             same.push(place);
@@ -162,7 +162,7 @@ pub(super) fn read_servers(
 }
 
 /// The tools of a server, as its list would have them.
-fn listed(server: &RecordedServer, tools: Option<&[OfferedTool]>) -> Vec<Value> {
+fn listed_tools(server: &RecordedServer, tools: Option<&[OfferedTool]>) -> Vec<Value> {
     let own = tools.into_iter().flatten();
     let own = own.filter(|it| it.server.as_ref().is_none_or(|name| *name == server.name));
     let mut listed: Vec<Value> = own
@@ -192,7 +192,7 @@ fn listed(server: &RecordedServer, tools: Option<&[OfferedTool]>) -> Vec<Value> 
 
 impl ServersState {
     /// The recorded calls that nobody made: the server, the place, and the call.
-    pub(super) fn unmade<'s>(
+    pub(super) fn missing_calls<'s>(
         &'s self,
         servers: &'s [RecordedServer],
     ) -> impl Iterator<Item = (&'s RecordedServer, usize, &'s ServerCall)> {
@@ -222,7 +222,7 @@ impl ServerCall {
 }
 
 /// A result as MCP has results.
-pub(super) fn as_result(result: &Value) -> Value {
+pub(super) fn to_tool_result(result: &Value) -> Value {
     if result.get("content").is_some_and(Value::is_array) {
         return result.clone();
     }

@@ -15,7 +15,7 @@ use super::player::Player;
 use super::recording::Recording;
 use super::servers::RecordedServer;
 use crate::door::{self, Door};
-use crate::driver::{AgentCommand, Ended};
+use crate::driver::{AgentCommand, CommandOutcome};
 use crate::endpoint::{Endpoint, Place, Provider};
 use crate::environment;
 use crate::mcp::{ConfigFile, path_of};
@@ -195,7 +195,7 @@ impl PlaySession {
     ) -> AgentCommand {
         let agent = AgentCommand::new(command, folder, "");
         let config = self.config.as_ref().map(ConfigFile::path);
-        self.player.runs_in(&agent.folder);
+        self.player.set_folder(&agent.folder);
         AgentCommand {
             stop: Some(self.player.stop()),
             ..agent.in_session(self.environment(), &self.turns, config)
@@ -212,13 +212,13 @@ impl PlaySession {
     #[must_use]
     pub fn finish_command(
         self,
-        ended: &Ended,
+        ended: &CommandOutcome,
         run: RunOptions,
         redactor: Option<&Redactor>,
     ) -> PlayedRun {
         let stopped = match ended.is_success() {
             true => None,
-            false if ended.is_too_late() => Some("time_budget"),
+            false if ended.has_timed_out() => Some("time_budget"),
             false => Some("error"),
         };
         let exit = exit_status(ended);
@@ -243,13 +243,15 @@ impl PlaySession {
         }
         let printed = run.closing.iter_mut().chain(&mut run.said);
         for text in printed {
-            *text = self.player.named_as_recorded(text);
+            *text = self.player.with_recorded_folders(text);
         }
         let played = self.player.played();
         let mut report = PlaybackReport::default();
         report.divergences = played.divergences;
-        own_tools::insert(self.player.own_tools(), &mut report.divergences);
-        report.divergences.extend(self.player.closing(&run));
+        own_tools::insert_own_tools(self.player.own_tool_divergences(), &mut report.divergences);
+        report
+            .divergences
+            .extend(self.player.closing_divergences(&run));
         report.unasked = played.unasked;
         if let Some(redactor) = redactor {
             for one in report.divergences.iter_mut().chain(&mut report.unasked) {
@@ -282,7 +284,7 @@ fn without_secrets(redactor: &Redactor, one: &mut Divergence) {
 }
 
 /// How a program ended, as a number.
-fn exit_status(ended: &Ended) -> i64 {
+fn exit_status(ended: &CommandOutcome) -> i64 {
     let Some(status) = ended.status else {
         // As `timeout` says it.
         return 124;

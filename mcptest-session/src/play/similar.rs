@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::turn_key::KnownTurns;
+use super::turn_key::TurnPrefixes;
 
 /// Conversations that begin alike, found by the turns that follow.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Alike {
+pub(super) struct SimilarConversations {
     /// Their numbers, ascending, each with the turns of the model.
-    all: Vec<(usize, Arc<KnownTurns>)>,
+    all: Vec<(usize, Arc<TurnPrefixes>)>,
     /// The conversations in which some calls have an identifier and others have none.
-    mixed: Vec<(usize, Arc<KnownTurns>)>,
+    mixed: Vec<(usize, Arc<TurnPrefixes>)>,
     /// The first conversation for each beginning of turns, by the hash of their words and identifiers. Only
     /// conversations in which each call has an identifier.
     by_ids: HashMap<u64, usize>,
@@ -26,9 +26,9 @@ pub(super) struct Alike {
 /// How many turns are the same, and in which conversation: the larger, the nearer.
 pub(super) type Near = (usize, Reverse<usize>);
 
-impl Alike {
+impl SimilarConversations {
     /// Adds a conversation, whose number is larger than those before.
-    pub(super) fn add(&mut self, number: usize, turns: &Arc<KnownTurns>) {
+    pub(super) fn add(&mut self, number: usize, turns: &Arc<TurnPrefixes>) {
         let one = (number, Arc::clone(turns));
         add(&mut self.all_by_words, &turns.words, number);
         if !turns.has_ids() {
@@ -42,7 +42,10 @@ impl Alike {
     }
 
     /// The one that shares most turns with a talk. The talk is read only if there are several.
-    pub(super) fn nearest_of<'t>(&self, asked: &impl Fn() -> &'t KnownTurns) -> Option<usize> {
+    pub(super) fn nearest_if_several<'t>(
+        &self,
+        asked: &impl Fn() -> &'t TurnPrefixes,
+    ) -> Option<usize> {
         if let [(only, _)] = self.all.as_slice() {
             return Some(*only);
         }
@@ -50,11 +53,12 @@ impl Alike {
     }
 
     /// The one that shares most turns with a talk, the first of several; and how many it shares.
-    pub(super) fn nearest(&self, asked: &KnownTurns) -> Option<Near> {
+    pub(super) fn nearest(&self, asked: &TurnPrefixes) -> Option<Near> {
         let none = (0, Reverse(self.all.first()?.0));
-        let each = |all: &[(usize, Arc<KnownTurns>)]| {
+        let each = |all: &[(usize, Arc<TurnPrefixes>)]| {
             let shared = all.iter();
-            let shared = shared.map(|(number, known)| (known.shared(asked), Reverse(*number)));
+            let shared =
+                shared.map(|(number, known)| (known.shared_turns(asked), Reverse(*number)));
             shared.max()
         };
         let found = if !asked.has_given_ids() {
@@ -90,9 +94,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::play::turn_key::TurnSign;
+    use crate::play::turn_key::TurnKey;
 
-    fn turns(length: usize) -> impl Strategy<Value = KnownTurns> {
+    fn turns(length: usize) -> impl Strategy<Value = TurnPrefixes> {
         let id = prop_oneof![
             6 => "[ab]".prop_map(Some),
             1 => Just(None),
@@ -105,9 +109,9 @@ mod tests {
         let turns = prop_oneof![nameless, any];
         turns.prop_map(|turns| {
             let turns = turns.into_iter();
-            KnownTurns::new(
+            TurnPrefixes::new(
                 turns
-                    .map(|(sign, id)| TurnSign {
+                    .map(|(sign, id)| TurnKey {
                         sign,
                         ids: vec![id],
                     })
@@ -121,13 +125,13 @@ mod tests {
         fn the_nearest_is_the_one_that_a_look_at_all_turns_finds(
             known in proptest::collection::vec(turns(4), 1..8), asked in turns(5),
         ) {
-            let mut alike = Alike::default();
-            let known: Vec<Arc<KnownTurns>> = known.into_iter().map(Arc::new).collect();
+            let mut alike = SimilarConversations::default();
+            let known: Vec<Arc<TurnPrefixes>> = known.into_iter().map(Arc::new).collect();
             for (number, turns) in known.iter().enumerate() {
                 alike.add(number, turns);
             }
             let shared = known.iter().enumerate();
-            let plain = shared.map(|(number, turns)| (turns.shared(&asked), Reverse(number)));
+            let plain = shared.map(|(number, turns)| (turns.shared_turns(&asked), Reverse(number)));
             prop_assert_eq!(alike.nearest(&asked), plain.max());
         }
     }

@@ -10,12 +10,12 @@ use tokio::sync::Notify;
 
 use super::held_requests::HeldRequests;
 use super::recording::Recording;
-use super::scratchpads::Pads;
+use super::scratchpads::Scratchpads;
 use super::servers::ServersState;
 use crate::door::Ticks;
-use crate::endpoint::{Incoming, error};
-use crate::exchange::{Asked, Said};
-use crate::folders::SameFolders;
+use crate::endpoint::{Incoming, error_response};
+use crate::exchange::{ModelRequest, ModelResponse};
+use crate::folders::FolderMap;
 use crate::lossless::Change;
 use crate::protocol::Protocol;
 use crate::record::{Observed, Outcome, Pool};
@@ -46,7 +46,7 @@ pub(super) struct State {
     /// The last place in the recording at which something was asked.
     pub(super) latest: usize,
     pub(super) held: HeldRequests,
-    pub(super) pads: Pads,
+    pub(super) pads: Scratchpads,
     /// How many model calls were made.
     pub(super) asked: usize,
     /// Requests beyond the recording.
@@ -55,7 +55,7 @@ pub(super) struct State {
     /// What numbers all that happens.
     pub(super) ticks: Ticks,
     /// The folders of this run.
-    pub(super) folders: SameFolders,
+    pub(super) folders: FolderMap,
     /// Requests that were not recorded: beyond the recording, or once more.
     unrecorded: usize,
     /// Told when there are too many of these.
@@ -76,7 +76,7 @@ impl State {
     }
 
     /// Counts a request that was not recorded. If there are too many of them, the run ends: what the request is answered.
-    pub(super) fn unrecorded(&mut self, of: usize) -> Option<String> {
+    pub(super) fn count_unrecorded(&mut self, of: usize) -> Option<String> {
         self.unrecorded += 1;
         if self.unrecorded < MOST_UNRECORDED {
             return None;
@@ -94,7 +94,7 @@ impl State {
     }
 
     /// A model call that was not recorded.
-    pub(super) fn beyond(
+    pub(super) fn note_unrecorded(
         &mut self,
         recording: &Recording,
         Request {
@@ -107,8 +107,8 @@ impl State {
         text: &str,
     ) -> Response {
         let own = place.map(|(conversation, _)| &recording.conversations[conversation]);
-        if let Some(text) = self.unrecorded(recording.answers()) {
-            return error(&incoming.path, 400, &text);
+        if let Some(text) = self.count_unrecorded(recording.answers()) {
+            return error_response(&incoming.path, 400, &text);
         }
         let number = self.beyond;
         self.beyond += 1;
@@ -116,7 +116,7 @@ impl State {
         let of = own.map_or(recording.answers(), |own| own.moves.len());
         // A loop without an end is told by its first calls.
         if number >= MOST_BEYOND {
-            return error(&incoming.path, 400, text);
+            return error_response(&incoming.path, 400, text);
         }
         let path = format!("model_calls[+{number}]");
         let found = Divergence::new(DivergenceKind::AnotherCall, (call, of), path, text)
@@ -130,7 +130,7 @@ impl State {
             changes,
         };
         self.observe_failed(request, BEYOND + number, text);
-        error(&incoming.path, 400, text)
+        error_response(&incoming.path, 400, text)
     }
 
     pub(super) fn observe_failed(&mut self, request: Request<'_>, rank: usize, text: &str) {
@@ -138,26 +138,26 @@ impl State {
             status: 400,
             message: text.to_owned(),
         };
-        self.note(request, rank, outcome);
+        self.push_observed(request, rank, outcome);
     }
 
     pub(super) fn observe(
         &mut self,
         request: Request<'_>,
         rank: usize,
-        said: &Said,
+        said: &ModelResponse,
         broken: Option<&str>,
     ) {
-        let outcome = Outcome::Said {
+        let outcome = Outcome::Answered {
             said: said.clone(),
             broken: broken.map(str::to_owned),
         };
-        self.note(request, rank, outcome);
+        self.push_observed(request, rank, outcome);
     }
 
-    fn note(&mut self, request: Request<'_>, rank: usize, outcome: Outcome) {
+    fn push_observed(&mut self, request: Request<'_>, rank: usize, outcome: Outcome) {
         self.latest = self.latest.max(rank);
-        let mut observed = request.observed(rank, outcome, &mut self.pool);
+        let mut observed = request.into_observed(rank, outcome, &mut self.pool);
         observed.tick = self.ticks.next();
         self.observed.push(observed);
     }
@@ -168,13 +168,13 @@ impl State {
 pub(super) struct Request<'i> {
     pub(super) incoming: &'i Incoming,
     pub(super) protocol: &'static dyn Protocol,
-    pub(super) asked: Asked,
+    pub(super) asked: ModelRequest,
     /// What of it was read otherwise than it is written.
     pub(super) changes: BTreeSet<Change>,
 }
 
 impl Request<'_> {
-    fn observed(self, rank: usize, outcome: Outcome, pool: &mut Pool) -> Observed {
+    fn into_observed(self, rank: usize, outcome: Outcome, pool: &mut Pool) -> Observed {
         // Not the clock says when, but the place in the recording: so parallel requests make the same run each time.
         let at = u64::try_from(rank)
             .unwrap_or(u64::MAX / 4)
@@ -185,7 +185,7 @@ impl Request<'_> {
             path: self.incoming.path.clone(),
             query: None,
             digest: String::new(),
-            asked: Some(pool.shared(self.asked)),
+            asked: Some(pool.share(self.asked)),
             asked_at: at,
             ended_at: Some(at + 1),
             tick: 0,

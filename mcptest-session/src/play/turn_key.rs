@@ -2,22 +2,22 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use super::model_turn::Spoken;
+use super::model_turn::ModelTurn;
 use crate::protocol::is_numbered;
 
 /// What tells a turn of the model from another.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct TurnSign {
+pub(super) struct TurnKey {
     pub(super) sign: u64,
     /// The identifiers of its calls.
     pub(super) ids: Vec<Option<String>>,
 }
 
-impl TurnSign {
-    pub(super) fn from_turn(spoken: &Spoken) -> Self {
+impl TurnKey {
+    pub(super) fn from_turn(spoken: &ModelTurn) -> Self {
         let ids = spoken.calls.iter().map(|call| call.id.clone());
         Self {
-            sign: spoken.sign(),
+            sign: spoken.hash_value(),
             ids: ids.collect(),
         }
     }
@@ -25,8 +25,8 @@ impl TurnSign {
 
 /// The turns of the model in a message history, with a hash of each of its beginnings.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KnownTurns {
-    turns: Vec<TurnSign>,
+pub(super) struct TurnPrefixes {
+    turns: Vec<TurnKey>,
     /// The hashes of the first turn, the first two turns, and so on: what they say, with the identifiers of their
     /// calls.
     pub(super) marks: Vec<u64>,
@@ -34,11 +34,11 @@ pub(super) struct KnownTurns {
     pub(super) words: Vec<u64>,
 }
 
-impl KnownTurns {
-    pub(super) fn new(turns: Vec<TurnSign>) -> Self {
+impl TurnPrefixes {
+    pub(super) fn new(turns: Vec<TurnKey>) -> Self {
         Self {
-            marks: marks(turns.iter()),
-            words: marks(turns.iter().map(|turn| turn.sign)),
+            marks: prefix_hashes(turns.iter()),
+            words: prefix_hashes(turns.iter().map(|turn| turn.sign)),
             turns,
         }
     }
@@ -71,7 +71,7 @@ impl KnownTurns {
     }
 
     /// With how many of these turns a talk begins.
-    pub(super) fn shared(&self, asked: &Self) -> usize {
+    pub(super) fn shared_turns(&self, asked: &Self) -> usize {
         let both = self
             .turns
             .iter()
@@ -90,7 +90,7 @@ fn is_given(id: Option<&str>) -> bool {
 }
 
 /// A hash of the first of some things, of the first two, and so on.
-fn marks<T: Hash>(all: impl Iterator<Item = T>) -> Vec<u64> {
+fn prefix_hashes<T: Hash>(all: impl Iterator<Item = T>) -> Vec<u64> {
     let marks = all.scan(0, |mark, one| {
         let mut hasher = DefaultHasher::new();
         (*mark, one).hash(&mut hasher);

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::conversation::Conversation;
-use super::model_turn::Spoken;
+use super::model_turn::ModelTurn;
 use super::recording::Recording;
-use super::turn_key::{KnownTurns, TurnSign};
+use super::turn_key::{TurnKey, TurnPrefixes};
 use crate::exchange::Item;
 
 /// A turn that the model is known to have taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum KnownTurn {
     /// An example that the program begins with.
     Example(usize),
     /// A recorded answer.
@@ -31,28 +31,28 @@ pub(super) enum KnownCall {
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) items: Range<usize>,
-    pub(super) spoken: Spoken,
+    pub(super) spoken: ModelTurn,
 }
 
 /// A turn that is expected.
 #[derive(Debug)]
 pub(super) struct Expected {
-    pub(super) known: Known,
-    pub(super) spoken: Spoken,
+    pub(super) known: KnownTurn,
+    pub(super) spoken: ModelTurn,
     pub(super) calls: Vec<Option<KnownCall>>,
 }
 
 /// The turns of the model in a talk. Some clients send one back as several messages.
-pub(super) fn turns(recording: &Recording, items: &[Item]) -> Vec<Turn> {
+pub(super) fn request_turns(recording: &Recording, items: &[Item]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     for (place, item) in items.iter().enumerate() {
         let spoken = match item {
-            Item::Answer(parts) => Spoken::from_parts(&recording.names, parts),
-            Item::Reference(id) => match recording.referred(id) {
-                Some(parts) => Spoken::from_parts(&recording.names, parts),
-                None => Spoken {
+            Item::Answer(parts) => ModelTurn::from_parts(&recording.names, parts),
+            Item::Reference(id) => match recording.referenced_parts(id) {
+                Some(parts) => ModelTurn::from_parts(&recording.names, parts),
+                None => ModelTurn {
                     text: format!("item `{id}`, which the model did not say"),
-                    ..Spoken::default()
+                    ..ModelTurn::default()
                 },
             },
             _ => continue,
@@ -72,7 +72,7 @@ pub(super) fn turns(recording: &Recording, items: &[Item]) -> Vec<Turn> {
 }
 
 /// The turns of recorded answers. Answers between which nobody else spoke are one turn.
-pub(super) fn answers(own: &Conversation, range: Range<usize>) -> Vec<Expected> {
+pub(super) fn answer_turns(own: &Conversation, range: Range<usize>) -> Vec<Expected> {
     let mut expected: Vec<Expected> = Vec::new();
     for answer in range.clone() {
         let one = &own.moves[answer];
@@ -86,7 +86,7 @@ pub(super) fn answers(own: &Conversation, range: Range<usize>) -> Vec<Expected> 
                 before.calls.extend(calls);
             }
             None => expected.push(Expected {
-                known: Known::Answer(answer),
+                known: KnownTurn::Answer(answer),
                 spoken: one.spoken.clone(),
                 calls: calls.collect(),
             }),
@@ -96,10 +96,10 @@ pub(super) fn answers(own: &Conversation, range: Range<usize>) -> Vec<Expected> 
 }
 
 /// The turns of examples that the program begins with.
-pub(super) fn examples(own: &Conversation) -> impl Iterator<Item = Expected> {
+pub(super) fn example_turns(own: &Conversation) -> impl Iterator<Item = Expected> {
     let examples = own.began.iter().flatten().enumerate();
     examples.map(|(number, example)| Expected {
-        known: Known::Example(number),
+        known: KnownTurn::Example(number),
         spoken: example.spoken.clone(),
         calls: (0..example.spoken.calls.len())
             .map(|call| Some(KnownCall::Example(number, call)))
@@ -108,31 +108,28 @@ pub(super) fn examples(own: &Conversation) -> impl Iterator<Item = Expected> {
 }
 
 /// The turns of a conversation.
-pub(super) fn known_turns(own: &Conversation) -> KnownTurns {
-    let expected = examples(own).chain(answers(own, 0..own.moves.len()));
-    KnownTurns::new(
+pub(super) fn turn_prefixes(own: &Conversation) -> TurnPrefixes {
+    let expected = example_turns(own).chain(answer_turns(own, 0..own.moves.len()));
+    TurnPrefixes::new(
         expected
-            .map(|turn| TurnSign::from_turn(&turn.spoken))
+            .map(|turn| TurnKey::from_turn(&turn.spoken))
             .collect(),
     )
 }
 
 /// The turns of a talk.
-pub(super) fn request_prefixes(recording: &Recording, items: &[Item]) -> KnownTurns {
-    let turns = turns(recording, items);
-    let signs = turns.iter().map(|turn| TurnSign::from_turn(&turn.spoken));
-    KnownTurns::new(signs.collect())
+pub(super) fn request_prefixes(recording: &Recording, items: &[Item]) -> TurnPrefixes {
+    let turns = request_turns(recording, items);
+    let signs = turns.iter().map(|turn| TurnKey::from_turn(&turn.spoken));
+    TurnPrefixes::new(signs.collect())
 }
 
 /// Which turn stands at the place of which expected one. Where the talk has more turns or fewer, turns are skipped till
 /// one is the same, as many as there are more or fewer; each turn is looked at once.
-pub(super) fn places(
-    expected: &[Expected],
-    played: &[Turn],
-) -> Vec<(Option<usize>, Option<usize>)> {
+pub(super) fn align(expected: &[Expected], played: &[Turn]) -> Vec<(Option<usize>, Option<usize>)> {
     let signs = |all: &mut dyn Iterator<Item = u64>| all.collect::<Vec<u64>>();
-    let old = signs(&mut expected.iter().map(|it| it.spoken.sign()));
-    let new = signs(&mut played.iter().map(|turn| turn.spoken.sign()));
+    let old = signs(&mut expected.iter().map(|it| it.spoken.hash_value()));
+    let new = signs(&mut played.iter().map(|turn| turn.spoken.hash_value()));
     let has_more = new.len() > old.len();
     let (long, short) = if has_more { (&new, &old) } else { (&old, &new) };
     let mut by_sign: HashMap<u64, Vec<usize>> = HashMap::new();

@@ -10,13 +10,17 @@ use axum::response::Response;
 use futures_util::{StreamExt as _, stream};
 use serde_json::Value;
 
-use crate::exchange::Said;
+use crate::exchange::ModelResponse;
 use crate::protocol::sse::Event;
 use crate::protocol::{self, Framing, Protocol};
 use crate::record::ENDED_EARLY;
 
 /// A whole answer, also as a stream.
-pub(super) fn whole(protocol: &dyn Protocol, said: &Said, framing: Option<Framing>) -> Response {
+pub(super) fn whole_response(
+    protocol: &dyn Protocol,
+    said: &ModelResponse,
+    framing: Option<Framing>,
+) -> Response {
     if let Some(framing) = framing {
         return streamed(&protocol.events(said), framing);
     }
@@ -30,20 +34,20 @@ fn streamed(events: &[Event], framing: Framing) -> Response {
 }
 
 /// A stream that ends with an error which the provider tells, as the recorded one did.
-pub(super) fn failed(
+pub(super) fn failed_stream(
     protocol: &dyn Protocol,
-    said: &Said,
+    said: &ModelResponse,
     error: &Value,
     framing: Framing,
 ) -> Response {
-    let mut events = begun(protocol, said);
+    let mut events = begin_events(protocol, said);
     events.push(protocol.failure(error));
     streamed(&events, framing)
 }
 
 /// The events of an answer that is not whole.
-fn begun(protocol: &dyn Protocol, said: &Said) -> Vec<Event> {
-    let partial = Said {
+fn begin_events(protocol: &dyn Protocol, said: &ModelResponse) -> Vec<Event> {
+    let partial = ModelResponse {
         stop: None,
         tokens: None,
         ..said.clone()
@@ -58,8 +62,13 @@ fn begun(protocol: &dyn Protocol, said: &Said) -> Vec<Event> {
 const BEFORE_THE_BREAK: Duration = Duration::from_millis(20);
 
 /// A stream that breaks off, as the recorded one did.
-pub(super) fn cut(protocol: &dyn Protocol, said: &Said, why: &str, framing: Framing) -> Response {
-    let pieces = framing.begun(&begun(protocol, said));
+pub(super) fn broken_stream(
+    protocol: &dyn Protocol,
+    said: &ModelResponse,
+    why: &str,
+    framing: Framing,
+) -> Response {
+    let pieces = framing.begun(&begin_events(protocol, said));
     if why == ENDED_EARLY {
         return response(200, framing.media_type(), Body::from(pieces.concat()));
     }

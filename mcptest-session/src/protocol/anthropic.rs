@@ -14,8 +14,13 @@ use super::provider::{VERTEX, Version};
 use super::request::{ends_with, parameters};
 use super::sse::Event;
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
-use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
-use crate::json::{count, flag, given, identifier, list, member, named, role, text, word};
+use crate::exchange::{
+    Call, CallTokens, Item, ModelRequest, ModelResponse, Opaque, Part, Stop, Tool, ToolResult,
+};
+use crate::json::{
+    count, identifier, list, member, non_null, nonempty_string, nonempty_text, parse_flag, role,
+    text,
+};
 
 /// The format.
 #[derive(Debug)]
@@ -104,7 +109,7 @@ impl Protocol for Anthropic {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> Asked {
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
         // Blocks of a system prompt are texts of their own, as several messages are.
         let system = match body.get("system") {
             Some(Value::Array(blocks)) => {
@@ -113,13 +118,14 @@ impl Protocol for Anthropic {
             }
             other => text_of(other),
         };
-        Asked {
-            model: named(body, "model").or_else(|| route.model.clone()),
+        ModelRequest {
+            model: nonempty_string(body, "model").or_else(|| route.model.clone()),
             system: (!system.is_empty()).then_some(system),
             items: self.items(list(body, "messages")),
             tools: list(body, "tools").iter().filter_map(tool).collect(),
             // The provider holds the talk of a thread: a request that goes on with it has the new messages alone.
-            previous: given(body, "thread").and_then(|thread| named(thread, "previous_message_id")),
+            previous: non_null(body, "thread")
+                .and_then(|thread| nonempty_string(thread, "previous_message_id")),
             streamed: body["stream"] == true || route.streamed == Some(true),
             parameters: parameters(body, &READ),
         }
@@ -149,16 +155,16 @@ impl Protocol for Anthropic {
         items
     }
 
-    fn said(&self, body: &Value) -> Option<Said> {
+    fn said(&self, body: &Value) -> Option<ModelResponse> {
         if text(body, "type") == Some("error") || body.get("content")?.is_null() {
             return None;
         }
-        Some(Said {
+        Some(ModelResponse {
             id: identifier(body, "id"),
-            model: named(body, "model"),
+            model: nonempty_string(body, "model"),
             parts: parts(body.get("content")),
             items: Vec::new(),
-            stop: word(body, "stop_reason").map(|reason| stop(reason, body)),
+            stop: nonempty_text(body, "stop_reason").map(|reason| stop(reason, body)),
             tokens: tokens(body),
             others: 0,
             error: None,
@@ -182,7 +188,7 @@ impl Protocol for Anthropic {
         body
     }
 
-    fn answer(&self, said: &Said) -> Value {
+    fn answer(&self, said: &ModelResponse) -> Value {
         let sequence = match &said.stop {
             Some(Stop::Sequence(text)) => Some(text),
             _ => None,
@@ -206,7 +212,7 @@ impl Protocol for Anthropic {
         body
     }
 
-    fn events(&self, said: &Said) -> Vec<Event> {
+    fn events(&self, said: &ModelResponse) -> Vec<Event> {
         stream::events(&self.answer(said))
     }
 
@@ -285,7 +291,7 @@ pub fn result(block: &Value) -> ToolResult {
     ToolResult {
         id: call_id(block, "tool_use_id"),
         value: member(block, "content"),
-        is_error: given(block, "is_error").map_or(Some(false), flag),
+        is_error: non_null(block, "is_error").map_or(Some(false), parse_flag),
         ..ToolResult::default()
     }
 }
@@ -321,7 +327,7 @@ fn part(block: &Value) -> Part {
         value: block.clone(),
     };
     match text(block, "type").unwrap_or("text") {
-        "text" if given(block, "citations").is_none() => Part::Text(text_of(Some(block))),
+        "text" if non_null(block, "citations").is_none() => Part::Text(text_of(Some(block))),
         "tool_use" => Part::Call(arguments::of_call(call(block))),
         "mcp_tool_use" | "server_tool_use" => Part::Call(Call {
             native: Some(native()),
@@ -340,13 +346,13 @@ fn part(block: &Value) -> Part {
 /// A call, with its arguments as they stand there.
 #[must_use]
 pub fn call(block: &Value) -> Call {
-    let caller = given(block, "caller").filter(|it| text(it, "type") != Some("direct"));
+    let caller = non_null(block, "caller").filter(|it| text(it, "type") != Some("direct"));
     Call {
         id: call_id(block, "id"),
         name: text(block, "name").unwrap_or_default().to_owned(),
-        server: named(block, "server_name"),
+        server: nonempty_string(block, "server_name"),
         args: member(block, "input"),
-        text: named(block, INPUT_TEXT),
+        text: nonempty_string(block, INPUT_TEXT),
         caller: caller
             .map(|caller| json!({ "kind": "code_execution", "tool_id": caller.get("tool_id") })),
         native: None,
@@ -357,8 +363,8 @@ fn tool(tool: &Value) -> Option<Tool> {
     let name = text(tool, "name").or_else(|| text(tool, "type"))?;
     Some(Tool {
         name: name.to_owned(),
-        description: named(tool, "description"),
-        schema: given(tool, "input_schema").cloned(),
+        description: nonempty_string(tool, "description"),
+        schema: non_null(tool, "input_schema").cloned(),
         strict: tool.get("strict").and_then(Value::as_bool),
     })
 }
@@ -376,7 +382,7 @@ fn stop(reason: &str, body: &Value) -> Stop {
     }
 }
 
-fn stop_reason(said: &Said) -> Option<&str> {
+fn stop_reason(said: &ModelResponse) -> Option<&str> {
     Some(match said.stop.as_ref()? {
         Stop::End | Stop::Failed => "end_turn",
         Stop::Calls => "tool_use",
@@ -389,7 +395,7 @@ fn stop_reason(said: &Said) -> Option<&str> {
 
 /// What was read from a cache and written to it is not in `input_tokens`.
 fn tokens(body: &Value) -> Option<CallTokens> {
-    let usage = given(body, "usage")?;
+    let usage = non_null(body, "usage")?;
     let cached = count(usage, "cache_read_input_tokens");
     let written = count(usage, "cache_creation_input_tokens");
     let more = cached

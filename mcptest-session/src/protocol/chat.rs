@@ -15,8 +15,12 @@ use super::request::{deployment, ends_with, parameters, tool};
 use super::sse::Event;
 use super::written::{CREATED, openai_error};
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
-use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult};
-use crate::json::{count, given, identifier, list, member, named, role, text, word};
+use crate::exchange::{
+    Call, CallTokens, Item, ModelRequest, ModelResponse, Opaque, Part, Stop, ToolResult,
+};
+use crate::json::{
+    count, identifier, list, member, non_null, nonempty_string, nonempty_text, role, text,
+};
 
 /// The format.
 #[derive(Debug)]
@@ -99,11 +103,11 @@ impl Protocol for Chat {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> Asked {
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
         let (system, items) = talk(list(body, "messages"));
         let tools = [list(body, "tools"), list(body, "functions")].concat();
-        Asked {
-            model: named(body, "model").or_else(|| route.model.clone()),
+        ModelRequest {
+            model: nonempty_string(body, "model").or_else(|| route.model.clone()),
             system,
             items,
             tools: tools.iter().filter_map(tool).collect(),
@@ -125,15 +129,16 @@ impl Protocol for Chat {
         talk(messages).1
     }
 
-    fn said(&self, body: &Value) -> Option<Said> {
+    fn said(&self, body: &Value) -> Option<ModelResponse> {
         let choices = body.get("choices")?.as_array()?;
         let choice = choices.first();
-        let message = choice.and_then(|choice| given(choice, "message"));
+        let message = choice.and_then(|choice| non_null(choice, "message"));
         let parts = message.map(parts).unwrap_or_default();
-        let stop = choice.and_then(|choice| Some(stop(word(choice, "finish_reason")?, &parts)));
-        Some(Said {
+        let stop =
+            choice.and_then(|choice| Some(stop(nonempty_text(choice, "finish_reason")?, &parts)));
+        Some(ModelResponse {
             id: identifier(body, "id"),
-            model: named(body, "model"),
+            model: nonempty_string(body, "model"),
             parts,
             items: Vec::new(),
             stop,
@@ -151,7 +156,7 @@ impl Protocol for Chat {
         body
     }
 
-    fn answer(&self, said: &Said) -> Value {
+    fn answer(&self, said: &ModelResponse) -> Value {
         let mut body = head(said, "chat.completion");
         body["choices"] = json!([{
             "index": 0,
@@ -165,7 +170,7 @@ impl Protocol for Chat {
         body
     }
 
-    fn events(&self, said: &Said) -> Vec<Event> {
+    fn events(&self, said: &ModelResponse) -> Vec<Event> {
         stream::events(said)
     }
 
@@ -187,12 +192,12 @@ impl Protocol for Chat {
 
     #[cfg(feature = "record")]
     fn asking_for_tokens(&self, request: &[u8]) -> Option<Vec<u8>> {
-        tokens::asked_for(request)
+        tokens::with_usage_option(request)
     }
 
     #[cfg(feature = "record")]
     fn is_tokens_alone(&self, event: &Event) -> bool {
-        tokens::is_answer(event)
+        tokens::is_usage_event(event)
     }
 
     fn error(&self, status: u16, message: &str) -> Value {
@@ -252,7 +257,7 @@ fn parts(message: &Value) -> Vec<Part> {
         }
         parts.push(Part::Call(arguments::of_call(tool_call(call))));
     }
-    if let Some(call) = given(message, "function_call") {
+    if let Some(call) = non_null(message, "function_call") {
         parts.push(Part::Call(arguments::of_call(function_call(call))));
     }
     parts
@@ -269,7 +274,7 @@ fn opaque(value: Value) -> Part {
 #[must_use]
 pub fn tool_call(call: &Value) -> Call {
     let id = call_id(call, "id");
-    if let Some(custom) = given(call, "custom") {
+    if let Some(custom) = non_null(call, "custom") {
         return Call {
             id,
             name: text(custom, "name").unwrap_or_default().to_owned(),
@@ -279,7 +284,7 @@ pub fn tool_call(call: &Value) -> Call {
     }
     // Some keep the function's fields beside the identifier, and some name it there alone.
     let name = text(call, "function");
-    let function = given(call, "function").filter(|_| name.is_none());
+    let function = non_null(call, "function").filter(|_| name.is_none());
     let function = function.unwrap_or(call);
     let args = ["arguments", "args", "input"];
     let args = args.iter().find_map(|key| function.get(*key));
@@ -314,7 +319,7 @@ fn result(message: &Value) -> ToolResult {
     };
     ToolResult {
         id,
-        name: named(message, "name"),
+        name: nonempty_string(message, "name"),
         value: member(message, "content"),
         ..ToolResult::default()
     }
@@ -333,7 +338,7 @@ fn stop(reason: &str, parts: &[Part]) -> Stop {
     }
 }
 
-fn finish_reason(said: &Said) -> Option<&str> {
+fn finish_reason(said: &ModelResponse) -> Option<&str> {
     let refuses = |part: &Part| matches!(part, Part::Refusal(_));
     Some(match said.stop.as_ref()? {
         Stop::End | Stop::Sequence(_) => "stop",
@@ -347,7 +352,7 @@ fn finish_reason(said: &Said) -> Option<&str> {
 }
 
 fn tokens(body: &Value) -> Option<CallTokens> {
-    let usage = given(body, "usage")?;
+    let usage = non_null(body, "usage")?;
     let part = |of: &str, key: &str| count(usage.get(of)?, key);
     Some(CallTokens {
         prompt: count(usage, "prompt_tokens")?,
@@ -374,7 +379,7 @@ fn usage(tokens: CallTokens) -> Value {
 }
 
 /// The fields that an answer and each chunk of one share.
-fn head(said: &Said, object: &str) -> Value {
+fn head(said: &ModelResponse, object: &str) -> Value {
     let mut head = json!({ "object": object, "created": CREATED });
     if let Some(id) = &said.id {
         head["id"] = id.as_str().into();

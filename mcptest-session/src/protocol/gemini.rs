@@ -15,8 +15,12 @@ use super::provider::{VERTEX, Version};
 use super::request::{ends_with, parameters};
 use super::sse::Event;
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
-use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
-use crate::json::{count, given, identifier, list, member, named, role, text, word};
+use crate::exchange::{
+    Call, CallTokens, Item, ModelRequest, ModelResponse, Opaque, Part, Stop, Tool, ToolResult,
+};
+use crate::json::{
+    count, identifier, list, member, non_null, nonempty_string, nonempty_text, role, text,
+};
 
 /// The format.
 #[derive(Debug)]
@@ -97,9 +101,9 @@ impl Protocol for Gemini {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> Asked {
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
         let system = ["systemInstruction", "system_instruction"];
-        let system = system.iter().find_map(|key| given(body, key));
+        let system = system.iter().find_map(|key| non_null(body, key));
         let system = system.map(|content| match content.get("parts") {
             Some(parts) => text_of(Some(parts)),
             None => text_of(Some(content)),
@@ -108,8 +112,11 @@ impl Protocol for Gemini {
             let own = list(tool, "functionDeclarations").iter();
             own.chain(list(tool, "function_declarations"))
         });
-        Asked {
-            model: route.model.clone().or_else(|| named(body, "model")),
+        ModelRequest {
+            model: route
+                .model
+                .clone()
+                .or_else(|| nonempty_string(body, "model")),
             system: system.filter(|text| !text.is_empty()),
             items: self.items(list(body, "contents")),
             tools: declared.filter_map(tool).collect(),
@@ -153,11 +160,11 @@ impl Protocol for Gemini {
         items
     }
 
-    fn said(&self, body: &Value) -> Option<Said> {
+    fn said(&self, body: &Value) -> Option<ModelResponse> {
         let candidates = body.get("candidates").and_then(Value::as_array);
         let blocked = body
             .get("promptFeedback")
-            .and_then(|it| word(it, "blockReason"));
+            .and_then(|it| nonempty_text(it, "blockReason"));
         if candidates.is_none() && blocked.is_none() {
             return None;
         }
@@ -167,11 +174,11 @@ impl Protocol for Gemini {
         let mut parts = parts(own.map_or(&[], |content| list(content, "parts")));
         // Calls without an identifier are counted within their answer.
         Names::default().call(&mut parts);
-        let reason = first.and_then(|it| word(it, "finishReason"));
+        let reason = first.and_then(|it| nonempty_text(it, "finishReason"));
         let stop = reason.map(|reason| stop(reason, &parts));
-        Some(Said {
+        Some(ModelResponse {
             id: identifier(body, "responseId"),
-            model: named(body, "modelVersion"),
+            model: nonempty_string(body, "modelVersion"),
             parts,
             items: Vec::new(),
             stop: stop.or_else(|| blocked.map(|_| Stop::Refused)),
@@ -189,7 +196,7 @@ impl Protocol for Gemini {
         with_texts(body, bytes)
     }
 
-    fn answer(&self, said: &Said) -> Value {
+    fn answer(&self, said: &ModelResponse) -> Value {
         let mut candidate = json!({
             "content": { "role": "model", "parts": written(&said.parts) },
             "index": 0,
@@ -210,7 +217,7 @@ impl Protocol for Gemini {
         body
     }
 
-    fn events(&self, said: &Said) -> Vec<Event> {
+    fn events(&self, said: &ModelResponse) -> Vec<Event> {
         stream::events(&self.answer(said))
     }
 
@@ -349,14 +356,14 @@ fn with_texts(mut body: Value, bytes: &[u8]) -> Value {
 }
 
 fn response_of(part: &Value) -> Option<&Value> {
-    given(part, "functionResponse").or_else(|| given(part, "function_response"))
+    non_null(part, "functionResponse").or_else(|| non_null(part, "function_response"))
 }
 
 /// The format has no flag for errors: nothing is known of them.
 fn result(response: &Value) -> ToolResult {
     ToolResult {
         id: identifier(response, "id"),
-        name: named(response, "name"),
+        name: nonempty_string(response, "name"),
         value: member(response, "response"),
         ..ToolResult::default()
     }
@@ -373,7 +380,7 @@ fn opaque(value: Value) -> Part {
 fn parts(own: &[Value]) -> Vec<Part> {
     let mut parts = Vec::new();
     for part in own {
-        let call = given(part, "functionCall").or_else(|| given(part, "function_call"));
+        let call = non_null(part, "functionCall").or_else(|| non_null(part, "function_call"));
         let said = text(part, "text");
         if part["thought"] == true || call.is_none() && said.is_none() {
             parts.push(opaque(json!({ "part": part })));
@@ -388,7 +395,7 @@ fn parts(own: &[Value]) -> Vec<Part> {
                 id: identifier(call, "id"),
                 name: text(call, "name").unwrap_or_default().to_owned(),
                 args: member(call, "args"),
-                text: named(call, ARGS_TEXT),
+                text: nonempty_string(call, ARGS_TEXT),
                 ..Call::default()
             })));
         } else if let Some(said) = said {
@@ -447,8 +454,11 @@ fn tool(declared: &Value) -> Option<Tool> {
     ];
     Some(Tool {
         name: text(declared, "name")?.to_owned(),
-        description: named(declared, "description"),
-        schema: schemas.iter().find_map(|key| given(declared, key)).cloned(),
+        description: nonempty_string(declared, "description"),
+        schema: schemas
+            .iter()
+            .find_map(|key| non_null(declared, key))
+            .cloned(),
         strict: None,
     })
 }
@@ -464,7 +474,7 @@ fn stop(reason: &str, parts: &[Part]) -> Stop {
     }
 }
 
-fn finish_reason(said: &Said) -> Option<&str> {
+fn finish_reason(said: &ModelResponse) -> Option<&str> {
     Some(match said.stop.as_ref()? {
         Stop::End | Stop::Calls | Stop::Sequence(_) => "STOP",
         Stop::Length => "MAX_TOKENS",
@@ -477,7 +487,7 @@ fn finish_reason(said: &Said) -> Option<&str> {
 /// Thinking is not in `candidatesTokenCount`; what is cached is in `promptTokenCount`, and what tools of the
 /// provider brought is not.
 fn tokens(body: &Value) -> Option<CallTokens> {
-    let usage = given(body, "usageMetadata")?;
+    let usage = non_null(body, "usageMetadata")?;
     let reasoning = count(usage, "thoughtsTokenCount");
     let of_tools = count(usage, "toolUsePromptTokenCount").unwrap_or_default();
     Some(CallTokens {

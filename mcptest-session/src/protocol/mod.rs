@@ -35,8 +35,8 @@ use std::fmt::Debug;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::exchange::{Asked, Item, Said};
-use crate::lossless::{Change, parse, parse_piece, problem};
+use crate::exchange::{Item, ModelRequest, ModelResponse};
+use crate::lossless::{Change, describe_error, parse, parse_piece};
 use sse::{Event, Stream};
 
 /// Calls and results as messages hold them, for whoever reads messages that are kept elsewhere.
@@ -103,7 +103,7 @@ pub trait Protocol: Debug + Send + Sync {
     }
 
     /// Reads a request.
-    fn asked(&self, route: &Route, body: &Value) -> Asked;
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest;
 
     /// Whether a request that goes on with an answer by its identifier has the system prompt and the tools of the
     /// request before it, and does not say them again.
@@ -116,7 +116,7 @@ pub trait Protocol: Debug + Send + Sync {
     fn items(&self, messages: &[Value]) -> Vec<Item>;
 
     /// Reads an answer; `None` where the value is none, such as an error.
-    fn said(&self, body: &Value) -> Option<Said>;
+    fn said(&self, body: &Value) -> Option<ModelResponse>;
 
     /// Puts the events of a stream together.
     fn assembled(&self, events: &[Event]) -> Assembled;
@@ -126,10 +126,10 @@ pub trait Protocol: Debug + Send + Sync {
     fn with_texts(&self, body: Value, bytes: &[u8]) -> Value;
 
     /// Writes an answer.
-    fn answer(&self, said: &Said) -> Value;
+    fn answer(&self, said: &ModelResponse) -> Value;
 
     /// Writes an answer as the events of a stream.
-    fn events(&self, said: &Said) -> Vec<Event>;
+    fn events(&self, said: &ModelResponse) -> Vec<Event>;
 
     /// How a stream is framed for a request with this query.
     fn framing(&self, query: Option<&str>) -> Framing;
@@ -295,7 +295,7 @@ pub fn assembled(
         Err(_) if bytes.trim_ascii().is_empty() => {
             return unreadable("the answer is empty".to_owned());
         }
-        Err(error) => return unreadable(format!("the answer {}", problem(&error))),
+        Err(error) => return unreadable(format!("the answer {}", describe_error(&error))),
     };
     if parsed.value.is_array()
         && let Ok(pieces) = parse_piece(bytes)

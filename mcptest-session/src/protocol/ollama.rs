@@ -12,8 +12,10 @@ use super::provider::Version;
 use super::request::{ends_with, parameters, tool};
 use super::sse::Event;
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments, blob, error_message};
-use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult};
-use crate::json::{count, given, list, member, named, role, text, word};
+use crate::exchange::{
+    Call, CallTokens, Item, ModelRequest, ModelResponse, Opaque, Part, Stop, ToolResult,
+};
+use crate::json::{count, list, member, non_null, nonempty_string, nonempty_text, role, text};
 use crate::lossless::parse;
 
 /// The format.
@@ -64,7 +66,7 @@ impl Protocol for Ollama {
         // Without a prompt it loads a model.
         let asks = || {
             let body = parse(body).map(|it| it.value).unwrap_or_default();
-            word(&body, "prompt").is_some() || given(&body, "images").is_some()
+            nonempty_text(&body, "prompt").is_some() || non_null(&body, "images").is_some()
         };
         (ends_with(path, "api/generate") && asks())
             .then_some("Ollama's completions (`/api/generate`)")
@@ -74,10 +76,10 @@ impl Protocol for Ollama {
         ends_with(path, "api/chat").then(Route::default)
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> Asked {
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
         let (system, items) = talk(list(body, "messages"));
-        Asked {
-            model: named(body, "model").or_else(|| route.model.clone()),
+        ModelRequest {
+            model: nonempty_string(body, "model").or_else(|| route.model.clone()),
             system,
             items,
             tools: list(body, "tools").iter().filter_map(tool).collect(),
@@ -99,13 +101,13 @@ impl Protocol for Ollama {
         talk(messages).1
     }
 
-    fn said(&self, body: &Value) -> Option<Said> {
-        let message = given(body, "message").filter(|it| it.is_object())?;
+    fn said(&self, body: &Value) -> Option<ModelResponse> {
+        let message = non_null(body, "message").filter(|it| it.is_object())?;
         let parts = parts(message);
-        let stop = word(body, "done_reason").map(|reason| stop(reason, &parts));
-        Some(Said {
+        let stop = nonempty_text(body, "done_reason").map(|reason| stop(reason, &parts));
+        Some(ModelResponse {
             id: None,
-            model: named(body, "model"),
+            model: nonempty_string(body, "model"),
             parts,
             items: Vec::new(),
             stop,
@@ -134,14 +136,14 @@ impl Protocol for Ollama {
         body
     }
 
-    fn answer(&self, said: &Said) -> Value {
+    fn answer(&self, said: &ModelResponse) -> Value {
         let mut body = head(said);
         body["message"] = message(&said.parts);
         end(&mut body, said);
         body
     }
 
-    fn events(&self, said: &Said) -> Vec<Event> {
+    fn events(&self, said: &ModelResponse) -> Vec<Event> {
         stream::events(said)
     }
 
@@ -239,13 +241,13 @@ fn words(message: &Value) -> String {
 
 /// The format has no flag for errors: nothing is known of them. Many results have no identifier, and some no name.
 fn result(message: &Value) -> ToolResult {
-    let value = match given(message, "images") {
+    let value = match non_null(message, "images") {
         None => member(message, "content"),
         Some(_) => words(message).into(),
     };
     ToolResult {
         id: call_id(message, "tool_call_id"),
-        name: named(message, "tool_name").or_else(|| named(message, "name")),
+        name: nonempty_string(message, "tool_name").or_else(|| nonempty_string(message, "name")),
         value,
         ..ToolResult::default()
     }
@@ -264,12 +266,12 @@ fn parts(message: &Value) -> Vec<Part> {
         parts.push(Part::Text(said));
     }
     for call in list(message, "tool_calls") {
-        let function = given(call, "function").unwrap_or(call);
+        let function = non_null(call, "function").unwrap_or(call);
         parts.push(Part::Call(arguments::of_call(Call {
             id: call_id(call, "id"),
             name: text(function, "name").unwrap_or_default().to_owned(),
             args: member(function, "arguments"),
-            text: named(function, ARGUMENTS_TEXT),
+            text: nonempty_string(function, ARGUMENTS_TEXT),
             ..Call::default()
         })));
     }
@@ -313,13 +315,13 @@ fn tokens(body: &Value) -> Option<CallTokens> {
 }
 
 /// The fields that an answer and each line of one share.
-fn head(said: &Said) -> Value {
+fn head(said: &ModelResponse) -> Value {
     let model = said.model.as_deref().unwrap_or_default();
     json!({ "model": model, "created_at": CREATED })
 }
 
 /// What the last line of an answer says.
-fn end(body: &mut Value, said: &Said) {
+fn end(body: &mut Value, said: &ModelResponse) {
     body["done"] = true.into();
     if let Some(stop) = &said.stop {
         body["done_reason"] = done_reason(stop).into();

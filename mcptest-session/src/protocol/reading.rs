@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use serde_json::Value;
 
 use super::sse::Event;
 use super::{Assembled, arguments};
-use crate::lossless::{Change, Parsed, parse_piece, problem, rejoined};
+use crate::lossless::{Change, Parsed, describe_error, parse_piece, rejoin_surrogates};
 
 /// What is seen while events are read.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl Reading {
             }
             Err(error) => {
                 self.unread += 1;
-                self.first.get_or_insert_with(|| problem(&error));
+                self.first.get_or_insert_with(|| describe_error(&error));
                 None
             }
         }
@@ -48,14 +48,14 @@ impl Reading {
     /// The answer when all events are read.
     pub(super) fn end(mut self, mut assembled: Assembled) -> Assembled {
         let values = assembled.body.iter_mut().chain(&mut assembled.error);
-        let halves = values.fold(false, |any, value| rejoined(value) | any);
+        let halves = values.fold(false, |any, value| rejoin_surrogates(value) | any);
         self.changes.extend(halves.then_some(Change::Half));
         if let Some(body) = &assembled.body {
             arguments::changes(body, &mut self.changes);
         }
         assembled.changes = self.changes.into_iter().collect();
         assembled.unread = self.first.map(|first| {
-            let events = counted(self.unread, "event");
+            let events = pluralize(self.unread, "event");
             format!("{events} of the stream cannot be read; the first one {first}")
         });
         assembled

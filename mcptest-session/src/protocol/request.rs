@@ -4,7 +4,7 @@ use mcptest_trace::record::redact::percent_decoded;
 use serde_json::{Map, Value};
 
 use crate::exchange::Tool;
-use crate::json::{given, named, text};
+use crate::json::{non_null, nonempty_string, text};
 
 /// What an object says besides what is read of it.
 pub(super) fn parameters(body: &Value, read: &[&str]) -> Map<String, Value> {
@@ -16,13 +16,13 @@ pub(super) fn parameters(body: &Value, read: &[&str]) -> Map<String, Value> {
 
 /// A tool as `OpenAI` has it, also as functions were offered before there were tools.
 pub(super) fn tool(tool: &Value) -> Option<Tool> {
-    let function = given(tool, "function").or_else(|| given(tool, "custom"));
+    let function = non_null(tool, "function").or_else(|| non_null(tool, "custom"));
     let function = function.unwrap_or(tool);
     let name = text(function, "name").or_else(|| text(tool, "type"))?;
     Some(Tool {
         name: name.to_owned(),
-        description: named(function, "description"),
-        schema: given(function, "parameters").cloned(),
+        description: nonempty_string(function, "description"),
+        schema: non_null(function, "parameters").cloned(),
         strict: function.get("strict").and_then(Value::as_bool),
     })
 }

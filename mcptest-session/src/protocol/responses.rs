@@ -11,9 +11,12 @@ use super::sse::Event;
 use super::written::{CREATED, id_or, openai_error};
 use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
 use crate::exchange::{
-    AnswerItem, Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, ToolResult,
+    AnswerItem, Call, CallTokens, Item, ModelRequest, ModelResponse, Opaque, Part, Stop, ToolResult,
 };
-use crate::json::{count, given, identifier, list, member, named, role, text, without, word};
+use crate::json::{
+    count, identifier, list, member, non_null, nonempty_string, nonempty_text, role, text,
+    without_members,
+};
 
 /// The format.
 #[derive(Debug)]
@@ -77,7 +80,7 @@ impl Protocol for Responses {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> Asked {
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
         let (leading, items) = match body.get("input") {
             Some(Value::Array(items)) => talk(items),
             None | Some(Value::Null) => (Vec::new(), Vec::new()),
@@ -86,12 +89,12 @@ impl Protocol for Responses {
         let mut system = vec![text_of(body.get("instructions"))];
         system.extend(leading);
         system.retain(|text| !text.is_empty());
-        Asked {
-            model: named(body, "model").or_else(|| route.model.clone()),
+        ModelRequest {
+            model: nonempty_string(body, "model").or_else(|| route.model.clone()),
             system: (!system.is_empty()).then(|| system.join("\n\n")),
             items,
             tools: list(body, "tools").iter().filter_map(tool).collect(),
-            previous: named(body, "previous_response_id"),
+            previous: nonempty_string(body, "previous_response_id"),
             streamed: body["stream"] == true,
             parameters: parameters(body, &READ),
         }
@@ -109,7 +112,7 @@ impl Protocol for Responses {
         talk(messages).1
     }
 
-    fn said(&self, body: &Value) -> Option<Said> {
+    fn said(&self, body: &Value) -> Option<ModelResponse> {
         let output = body.get("output")?.as_array()?;
         let (mut parts, mut items) = (Vec::new(), Vec::new());
         for item in output {
@@ -121,9 +124,9 @@ impl Protocol for Responses {
             }));
         }
         let stop = stop(body, &parts);
-        Some(Said {
+        Some(ModelResponse {
             id: identifier(body, "id"),
-            model: named(body, "model"),
+            model: nonempty_string(body, "model"),
             parts,
             items: items.into_iter().collect::<Option<_>>().unwrap_or_default(),
             stop,
@@ -141,7 +144,7 @@ impl Protocol for Responses {
         body
     }
 
-    fn answer(&self, said: &Said) -> Value {
+    fn answer(&self, said: &ModelResponse) -> Value {
         let (status, details) = match &said.stop {
             None => (None, Value::Null),
             Some(Stop::Length) => (Some("incomplete"), json!({ "reason": "max_output_tokens" })),
@@ -175,7 +178,7 @@ impl Protocol for Responses {
         body
     }
 
-    fn events(&self, said: &Said) -> Vec<Event> {
+    fn events(&self, said: &ModelResponse) -> Vec<Event> {
         stream::events(&self.answer(said))
     }
 
@@ -264,7 +267,7 @@ fn read_item(item: &Value, parts: &mut Vec<Part>) {
         }
         "mcp_call" => provided(mcp_call(item), native(), parts),
         // What the provider found itself: its item names no call.
-        "tool_search_output" if given(item, "call_id").is_none() => {
+        "tool_search_output" if non_null(item, "call_id").is_none() => {
             let found = found_tools(item, parts);
             parts.extend(found.map(Part::Result));
             parts.push(Part::Opaque(native()));
@@ -297,8 +300,8 @@ fn read_message(item: &Value, parts: &mut Vec<Part>) {
 /// A call that the client has to run, with its arguments as they stand there.
 #[must_use]
 pub fn call(item: &Value, kind: &str) -> Call {
-    let namespace = word(item, "namespace");
-    let caller = given(item, "caller").filter(|caller| text(caller, "type") == Some("program"));
+    let namespace = nonempty_text(item, "namespace");
+    let caller = non_null(item, "caller").filter(|caller| text(caller, "type") == Some("program"));
     Call {
         id: call_id(item, "call_id"),
         name: text(item, "name").unwrap_or_default().to_owned(),
@@ -337,12 +340,12 @@ pub fn mcp_call(item: &Value) -> (Call, Option<ToolResult>) {
     let call = Call {
         id: id.clone(),
         name: text(item, "name").unwrap_or_default().to_owned(),
-        server: named(item, "server_label"),
+        server: nonempty_string(item, "server_label"),
         args: member(item, "arguments"),
         ..Call::default()
     };
-    let error = given(item, "error");
-    let output = given(item, "output");
+    let error = non_null(item, "error");
+    let output = non_null(item, "output");
     let failed = error.is_some() || failed(item);
     let result = (failed || output.is_some()).then(|| ToolResult {
         id,
@@ -362,11 +365,11 @@ pub fn built_in(tool: &str, item: &Value) -> (Call, Option<ToolResult>) {
         name: tool.to_owned(),
         args: match tool {
             TOOL_SEARCH => member(item, "arguments"),
-            _ => without(item, &[&ABOUT[..], &FOUND].concat()),
+            _ => without_members(item, &[&ABOUT[..], &FOUND].concat()),
         },
         ..Call::default()
     };
-    let found = FOUND.iter().find_map(|key| given(item, key));
+    let found = FOUND.iter().find_map(|key| non_null(item, key));
     let result = (found.is_some() || failed(item)).then(|| ToolResult {
         id,
         value: found.cloned().unwrap_or_default(),
@@ -402,8 +405,8 @@ fn refuses(part: &Part) -> bool {
 
 fn stop(body: &Value, parts: &[Part]) -> Option<Stop> {
     let waits = |part: &Part| matches!(part, Part::Call(call) if call.native.is_none());
-    Some(match word(body, "status")? {
-        "incomplete" => match word(&body["incomplete_details"], "reason") {
+    Some(match nonempty_text(body, "status")? {
+        "incomplete" => match nonempty_text(&body["incomplete_details"], "reason") {
             Some("max_output_tokens") => Stop::Length,
             Some("content_filter") => Stop::Refused,
             other => Stop::Other(other.unwrap_or("incomplete").to_owned()),
@@ -418,7 +421,7 @@ fn stop(body: &Value, parts: &[Part]) -> Option<Stop> {
 }
 
 fn tokens(body: &Value) -> Option<CallTokens> {
-    let usage = given(body, "usage")?;
+    let usage = non_null(body, "usage")?;
     let part = |of: &str, key: &str| count(usage.get(of)?, key);
     Some(CallTokens {
         prompt: count(usage, "input_tokens")?,
@@ -445,7 +448,7 @@ fn usage(tokens: CallTokens) -> Value {
 }
 
 /// The items of an answer. Text that follows text is of one message; what another provider made is left out.
-fn output(said: &Said) -> Vec<Value> {
+fn output(said: &ModelResponse) -> Vec<Value> {
     let mut items: Vec<Value> = Vec::new();
     for part in &said.parts {
         match part {
@@ -508,7 +511,7 @@ pub(crate) fn written_item(id: &str) -> Option<(&str, usize)> {
 
 /// What an item says of an answer that this format wrote.
 #[cfg(feature = "play")]
-pub(crate) fn parts_of_item(said: &Said, index: usize) -> Option<Vec<Part>> {
+pub(crate) fn parts_of_item(said: &ModelResponse, index: usize) -> Option<Vec<Part>> {
     let body = Responses.answer(said);
     let item = body["output"].get(index)?.clone();
     let items = Responses.items(&[item]).into_iter();

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Protocol, arguments};
-use crate::exchange::{Asked, Tool, ToolResult};
+use crate::exchange::{ModelRequest, Tool, ToolResult};
 
 /// A wire format whose requests are written too.
 ///
@@ -25,11 +25,11 @@ pub trait RequestWriter: Protocol {
 
     /// A request as a value. The arguments of earlier calls may be JSON in a text.
     #[doc(hidden)]
-    fn request_value(&self, asked: &Asked) -> Value;
+    fn request_value(&self, asked: &ModelRequest) -> Value;
 
     /// Writes a request for an answer that is not streamed. The arguments of earlier calls stand there as the model wrote
     /// them, and what only another provider understands is left out.
-    fn request(&self, asked: &Asked) -> String {
+    fn request(&self, asked: &ModelRequest) -> String {
         let mut body = self.request_value(asked);
         for (key, value) in &asked.parameters {
             body[key] = value.clone();
@@ -85,7 +85,7 @@ mod tests {
         })
     }
 
-    fn talk(own: &str, thinking: Value) -> Asked {
+    fn talk(own: &str, thinking: Value) -> ModelRequest {
         let thinking = Opaque {
             protocol: own.to_owned(),
             value: thinking,
@@ -94,7 +94,7 @@ mod tests {
             protocol: "another".to_owned(),
             value: json!({ "signature": "x" }),
         };
-        Asked {
+        ModelRequest {
             model: Some("m".to_owned()),
             system: Some("Be brief.".to_owned()),
             items: vec![
@@ -118,12 +118,12 @@ mod tests {
                 strict: None,
             }],
             parameters: Map::from_iter([("temperature".to_owned(), json!(0.5))]),
-            ..Asked::default()
+            ..ModelRequest::default()
         }
     }
 
     /// The request, read again; its calls are written byte for byte.
-    fn read_again(writer: &dyn RequestWriter, asked: &Asked) -> Asked {
+    fn read_again(writer: &dyn RequestWriter, asked: &ModelRequest) -> ModelRequest {
         let body = writer.request(asked);
         let digits = r#"order\": 1180591620717411303424, \"b\": 1.0"#;
         let has = |text: &str| body.contains(text);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     /// What a format cannot say of results, and answers that say nothing.
-    fn without(asked: &Asked, flags: bool, names: bool) -> Asked {
+    fn without(asked: &ModelRequest, flags: bool, names: bool) -> ModelRequest {
         let mut asked = asked.clone();
         asked.items.retain(|item| *item != Item::Answer(Vec::new()));
         for item in &mut asked.items {

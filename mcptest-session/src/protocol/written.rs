@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::exchange::Said;
+use crate::exchange::ModelResponse;
 
 /// When answers that are made here were made.
 pub(super) const CREATED: u64 = 1_750_000_000;
@@ -21,7 +21,7 @@ pub(super) fn openai_error(status: u16, message: &str) -> Value {
 }
 
 /// The identifier of an answer, or one in its place.
-pub(super) fn id_or(said: &Said, prefix: &str) -> String {
+pub(super) fn id_or(said: &ModelResponse, prefix: &str) -> String {
     said.id
         .clone()
         .unwrap_or_else(|| format!("{prefix}mcptest"))

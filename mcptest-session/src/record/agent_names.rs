@@ -42,18 +42,18 @@ impl<'c> AgentNames<'c> {
     pub(super) fn name(&mut self, conversation: &Conversation) -> String {
         const KEYS: [&str; 5] = ["subagent_type", "agent_type", "agent_name", "agent", "name"];
         let opening = conversation.opening().unwrap_or_default().trim();
-        let asks = self.texts.standing_in(opening).into_iter();
+        let asks = self.texts.found_in(opening).into_iter();
         let first = asks.filter_map(|calls| calls.first()).min();
         let first = first.map(|call| self.calls[*call]).map(|call| {
             let said = KEYS.iter().find_map(|key| call.args.get(*key)?.as_str());
             let said = said.map(str::trim).filter(|name| !name.is_empty());
             said.unwrap_or(&call.name)
         });
-        self.once(first.unwrap_or("sub-agent"))
+        self.unique(first.unwrap_or("sub-agent"))
     }
 
     /// The name, with a number if it was given before.
-    fn once(&mut self, base: &str) -> String {
+    fn unique(&mut self, base: &str) -> String {
         let mut name = base.to_owned();
         let next = self.next.entry(base.to_owned()).or_insert(2);
         while !self.given.insert(name.clone()) {
@@ -73,7 +73,7 @@ mod tests {
         let main = Conversation::default();
         let mut names = AgentNames::new(&main);
         let asked = ["find", "find 2", "find", "find", "find 2", "find 3"];
-        let given = asked.map(|base| names.once(base));
+        let given = asked.map(|base| names.unique(base));
         let expected = ["find", "find 2", "find 3", "find 4", "find 2 2", "find 3 2"];
         assert_eq!(given, expected);
     }

@@ -11,14 +11,14 @@ const PART: usize = 64 << 10;
 
 /// What a body holds, and why it is not all of it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Decoded {
+pub(super) struct DecodedBody {
     pub(super) bytes: Vec<u8>,
     pub(super) problem: Option<String>,
 }
 
 /// Decodes a body. Of one that breaks off, what came is kept.
-pub(super) fn decoded(encodings: &[String], body: Vec<u8>, most: usize) -> Decoded {
-    let mut decoded = Decoded {
+pub(super) fn decode_body(encodings: &[String], body: Vec<u8>, most: usize) -> DecodedBody {
+    let mut decoded = DecodedBody {
         bytes: body,
         problem: None,
     };
@@ -101,8 +101,8 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn of(encoding: &str, body: Vec<u8>) -> Decoded {
-        decoded(&[encoding.to_owned()], body, 1000)
+    fn of(encoding: &str, body: Vec<u8>) -> DecodedBody {
+        decode_body(&[encoding.to_owned()], body, 1000)
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(decoded.bytes, TEXT, "{encoding}");
         }
         let twice = ["br".to_owned(), "identity".to_owned()];
-        assert_eq!(decoded(&twice, BROTLI.to_vec(), 1000).bytes, TEXT);
+        assert_eq!(decode_body(&twice, BROTLI.to_vec(), 1000).bytes, TEXT);
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
             "it is compressed as `compress`, which cannot be read here"
         );
         assert!(of("gzip", TEXT.to_vec()).problem.is_some());
-        let bomb = decoded(&["gzip".to_owned()], gzip(), 10);
+        let bomb = decode_body(&["gzip".to_owned()], gzip(), 10);
         assert!(bomb.problem.unwrap().starts_with("it is larger than"));
     }
 

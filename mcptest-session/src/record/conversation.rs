@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::history::{Talk, Talks, is_answer};
-use super::items::{Items, Shelf};
+use super::history::{History, HistoryTree, is_answer};
+use super::items::{ItemLists, Items};
 use super::observed::{Observed, Outcome};
-use super::stored_request::Question;
-use crate::exchange::{Item, Said, Tool};
+use super::stored_request::StoredRequest;
+use crate::exchange::{Item, ModelResponse, Tool};
 use crate::protocol::Protocol;
 
 /// A model call whose answer the client went on with.
@@ -17,8 +17,8 @@ use crate::protocol::Protocol;
 pub(super) struct ModelCall {
     pub(super) protocol: &'static str,
     /// What was asked, with the whole talk so far.
-    pub(super) asked: Question,
-    pub(super) said: Said,
+    pub(super) asked: StoredRequest,
+    pub(super) said: ModelResponse,
     /// Why the answer is not whole, where it is not.
     pub(super) broken: Option<String>,
     pub(super) asked_at: u64,
@@ -26,7 +26,7 @@ pub(super) struct ModelCall {
     /// Its place among all that happened.
     pub(super) tick: u64,
     /// The talk of the request.
-    pub(super) talk: Talk,
+    pub(super) talk: History,
     /// How many items of it the provider holds, and how many things these are.
     pub(super) held: (usize, usize),
     /// How many items of the talk were known before.
@@ -45,7 +45,7 @@ pub(super) struct ModelCall {
 
 impl ModelCall {
     /// What makes two requests the same question.
-    pub(super) fn question(&self) -> (Option<Arc<str>>, Talk) {
+    pub(super) fn question(&self) -> (Option<Arc<str>>, History) {
         (self.asked.system.clone(), self.talk)
     }
 }
@@ -69,7 +69,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// The calls that the model answered.
-    pub(super) fn answered(&self) -> impl Iterator<Item = &ModelCall> {
+    pub(super) fn answered_calls(&self) -> impl Iterator<Item = &ModelCall> {
         self.calls.iter().filter(|call| call.answered)
     }
 
@@ -94,7 +94,7 @@ impl Conversation {
 
 /// What model calls were made.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Calls {
+pub(super) struct ModelCalls {
     pub(super) conversations: Vec<Conversation>,
     /// Requests that were asked again, as they had no answer, half of one, or nobody who waited for it.
     pub(super) retries: usize,
@@ -105,14 +105,17 @@ pub(super) struct Calls {
 }
 
 /// The model calls that were made, in their order; and what came to nothing.
-pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<ModelCall>) {
-    let mut calls = Calls::default();
+pub(super) fn read_model_calls(
+    observed: &[Observed],
+    talks: &mut HistoryTree,
+) -> (ModelCalls, Vec<ModelCall>) {
+    let mut calls = ModelCalls::default();
     let mut made: Vec<ModelCall> = Vec::new();
-    let whole = whole_talks(observed, talks);
+    let whole = full_requests(observed, talks);
     // Where each question is asked last.
-    let mut last: HashMap<(Option<&str>, Talk), usize> = HashMap::new();
+    let mut last: HashMap<(Option<&str>, History), usize> = HashMap::new();
     for (place, whole) in whole.iter().enumerate() {
-        let question = whole.as_ref().map(WholeTalk::question);
+        let question = whole.as_ref().map(FullRequest::question);
         last.extend(question.map(|question| (question, place)));
     }
     for (place, one) in observed.iter().enumerate() {
@@ -134,7 +137,7 @@ pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<Mode
             asked: own.asked.clone(),
             talk: own.talk,
             held: own.held,
-            said: Said::default(),
+            said: ModelResponse::default(),
             broken: None,
             asked_at: one.asked_at,
             ended_at: one.ended_at.unwrap_or(one.asked_at),
@@ -147,10 +150,12 @@ pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<Mode
             is_bare: false,
         };
         match &one.outcome {
-            Outcome::Said { broken, .. } if is_asked_again && (broken.is_some() || one.gone) => {
+            Outcome::Answered { broken, .. }
+                if is_asked_again && (broken.is_some() || one.gone) =>
+            {
                 calls.retries += 1;
             }
-            Outcome::Said { said, broken } => {
+            Outcome::Answered { said, broken } => {
                 call.said = said.clone();
                 // What a stream has counted before its end is not what the answer took.
                 if broken.is_some() && said.stop.is_none() {
@@ -183,22 +188,22 @@ pub(super) fn made(observed: &[Observed], talks: &mut Talks) -> (Calls, Vec<Mode
 }
 
 /// The talk that the provider holds, and to which a request adds: a conversation of Responses.
-pub(crate) fn held_talk(parameters: &Map<String, Value>) -> Option<&str> {
+pub(crate) fn provider_conversation(parameters: &Map<String, Value>) -> Option<&str> {
     let talk = parameters.get("conversation")?;
     talk.as_str().or_else(|| talk.get("id")?.as_str())
 }
 
 /// A request with the talk that it stands for.
-struct WholeTalk {
-    asked: Question,
-    talk: Talk,
+struct FullRequest {
+    asked: StoredRequest,
+    talk: History,
     /// How many items of it the provider holds, and how many things these are.
     held: (usize, usize),
 }
 
-impl WholeTalk {
+impl FullRequest {
     /// What makes two requests the same question.
-    fn question(&self) -> (Option<&str>, Talk) {
+    fn question(&self) -> (Option<&str>, History) {
         (self.asked.system.as_deref(), self.talk)
     }
 }
@@ -206,9 +211,9 @@ impl WholeTalk {
 /// What each request asked, with the talk that it stands for: what an answer before it held, and items that
 /// stand there by their identifiers alone. A talk that the provider holds is as long here as if the client had sent it:
 /// the requests share its items.
-fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk>> {
-    let mut whole: Vec<Option<WholeTalk>> = Vec::new();
-    let mut shelf = Shelf::default();
+fn full_requests(observed: &[Observed], talks: &mut HistoryTree) -> Vec<Option<FullRequest>> {
+    let mut whole: Vec<Option<FullRequest>> = Vec::new();
+    let mut shelf = ItemLists::default();
     let mut answers: HashMap<&str, usize> = HashMap::new();
     let mut held: HashMap<String, usize> = HashMap::new();
     let mut items: HashMap<&str, Arc<Item>> = HashMap::new();
@@ -216,23 +221,23 @@ fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk
     for (place, one) in observed.iter().enumerate() {
         let Some(mut asked) = one.asked.clone() else {
             whole.push(None);
-            shelf.go_on(None, Vec::new());
+            shelf.append(None, Vec::new());
             continue;
         };
         let parts_of = |place: usize| match &observed[place].outcome {
-            Outcome::Said { said, .. } => said.parts.clone(),
+            Outcome::Answered { said, .. } => said.parts.clone(),
             _ => Vec::new(),
         };
         let mut own: Vec<Arc<Item>> = Vec::new();
-        let mut before_own = Talk::EMPTY;
+        let mut before_own = History::EMPTY;
         let before = asked.previous.as_deref().and_then(|id| answers.get(id));
-        let before = before.or_else(|| held.get(held_talk(&asked.parameters)?));
+        let before = before.or_else(|| held.get(provider_conversation(&asked.parameters)?));
         let before = before.copied().filter(|before| whole[*before].is_some());
         if let Some(before) = before
             && let Some(earlier) = &whole[before]
         {
             let parts = parts_of(before);
-            before_own = talks.after(earlier.talk, shelf.items(before), &parts);
+            before_own = talks.insert_answer(earlier.talk, shelf.items(before), &parts);
             let answer = said.entry(before);
             let answer = answer.or_insert_with(|| Arc::new(Item::Answer(parts)));
             own.push(Arc::clone(answer));
@@ -252,24 +257,24 @@ fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk
             };
             own.push(Arc::clone(referred.unwrap_or(item)));
         }
-        shelf.go_on(before, own);
+        shelf.append(before, own);
         let all = shelf.items(place);
         // An answer right after that which the provider holds is a part of it.
         let (known, before_own) = match all.get(known) {
-            Some(item) if is_answer(item) => (0, Talk::EMPTY),
+            Some(item) if is_answer(item) => (0, History::EMPTY),
             _ => (known, before_own),
         };
         asked.items = Items::default();
-        whole.push(Some(WholeTalk {
-            talk: talks.extended(before_own, &all[known..]),
+        whole.push(Some(FullRequest {
+            talk: talks.extend(before_own, &all[known..]),
             held: (known, talks.length(before_own)),
             asked,
         }));
-        if let Outcome::Said { said, .. } = &one.outcome {
+        if let Outcome::Answered { said, .. } = &one.outcome {
             answers.extend(said.id.as_deref().map(|id| (id, place)));
             let talk = whole[place]
                 .as_ref()
-                .and_then(|whole| held_talk(&whole.asked.parameters));
+                .and_then(|whole| provider_conversation(&whole.asked.parameters));
             held.extend(talk.map(|id| (id.to_owned(), place)));
             let mut rest = said.parts.as_slice();
             for item in &said.items {
@@ -279,7 +284,7 @@ fn whole_talks(observed: &[Observed], talks: &mut Talks) -> Vec<Option<WholeTalk
             }
         }
     }
-    for (one, items) in whole.iter_mut().zip(shelf.all()) {
+    for (one, items) in whole.iter_mut().zip(shelf.into_items()) {
         if let Some(one) = one {
             one.asked.items = items;
         }

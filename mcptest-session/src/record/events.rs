@@ -11,21 +11,21 @@ use sha2::{Digest as _, Sha256};
 
 use crate::exchange::{Item, Part};
 #[cfg(feature = "play")]
-use crate::lossless::exact;
+use crate::lossless::parse_exact;
 use crate::protocol::blob;
 
 /// An event in a message history.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Essence {
+pub(super) enum HistoryEvent {
     User(String),
-    Said(String),
+    Assistant(String),
     Call { id: Option<String>, what: String },
     Result { id: Option<String>, value: String },
     Turn(String, String),
 }
 
 /// The events of a message history. The text of an answer comes before its calls, as some formats have it.
-pub(super) fn from_items(items: &[impl Borrow<Item>]) -> Vec<Essence> {
+pub(super) fn from_items(items: &[impl Borrow<Item>]) -> Vec<HistoryEvent> {
     let mut all = Vec::new();
     for piece in pieces(items) {
         add_piece(piece, &mut all);
@@ -41,27 +41,27 @@ pub(super) fn pieces<I: Borrow<Item>>(items: &[I]) -> impl Iterator<Item = &[I]>
 }
 
 /// Adds the events of a piece of a history.
-pub(super) fn add_piece(piece: &[impl Borrow<Item>], all: &mut Vec<Essence>) {
+pub(super) fn add_piece(piece: &[impl Borrow<Item>], all: &mut Vec<HistoryEvent>) {
     let mut parts: Vec<&Part> = Vec::new();
     for item in piece.iter().map(Borrow::borrow) {
         match item {
-            Item::User(text) => all.push(Essence::User(text.trim().to_owned())),
+            Item::User(text) => all.push(HistoryEvent::User(text.trim().to_owned())),
             Item::Turn { role, text } => {
-                all.push(Essence::Turn(role.clone(), text.trim().to_owned()));
+                all.push(HistoryEvent::Turn(role.clone(), text.trim().to_owned()));
             }
-            Item::Result(result) => all.push(Essence::Result {
+            Item::Result(result) => all.push(HistoryEvent::Result {
                 id: result.id.clone(),
                 value: canonical_json(&result.value),
             }),
-            Item::Reference(id) => all.push(Essence::Said(id.clone())),
+            Item::Reference(id) => all.push(HistoryEvent::Assistant(id.clone())),
             Item::Answer(own) => parts.extend(own),
         }
     }
-    answer(&parts, all);
+    add_answer(&parts, all);
 }
 
 /// How many events the first items of a history have: none of them, the first one, the first two, and so on.
-pub(super) fn lengths(items: &[impl Borrow<Item>]) -> Vec<usize> {
+pub(super) fn event_counts(items: &[impl Borrow<Item>]) -> Vec<usize> {
     let mut lengths = vec![0];
     let mut length = 0;
     for piece in pieces(items) {
@@ -90,7 +90,7 @@ pub(super) fn lengths(items: &[impl Borrow<Item>]) -> Vec<usize> {
 
 /// A digest of the events of a history: equal for equal histories, whichever program asks.
 pub(crate) fn digest(items: &[impl Borrow<Item>]) -> String {
-    digest_of(from_items(items))
+    digest_events(from_items(items))
 }
 
 /// A digest of what a history says: a result that is JSON as text counts as its value.
@@ -98,25 +98,25 @@ pub(crate) fn digest(items: &[impl Borrow<Item>]) -> String {
 pub(crate) fn digest_by_value(items: &[impl Borrow<Item>]) -> String {
     let mut all = from_items(items);
     for one in &mut all {
-        if let Essence::Result { value, .. } = one
+        if let HistoryEvent::Result { value, .. } = one
             && let Ok(Value::String(text)) = serde_json::from_str(value)
-            && let Some(inner @ (Value::Object(_) | Value::Array(_))) = exact(&text)
+            && let Some(inner @ (Value::Object(_) | Value::Array(_))) = parse_exact(&text)
         {
             *value = canonical_json(&inner);
         }
     }
-    digest_of(all)
+    digest_events(all)
 }
 
-fn digest_of(all: Vec<Essence>) -> String {
+fn digest_events(all: Vec<HistoryEvent>) -> String {
     let mut digest = Sha256::new();
     for one in all {
         let (kind, texts) = match one {
-            Essence::User(text) => ("user", [text, String::new()]),
-            Essence::Said(text) => ("said", [text, String::new()]),
-            Essence::Call { id, what } => ("call", [id.unwrap_or_default(), what]),
-            Essence::Result { id, value } => ("result", [id.unwrap_or_default(), value]),
-            Essence::Turn(role, text) => ("turn", [role, text]),
+            HistoryEvent::User(text) => ("user", [text, String::new()]),
+            HistoryEvent::Assistant(text) => ("said", [text, String::new()]),
+            HistoryEvent::Call { id, what } => ("call", [id.unwrap_or_default(), what]),
+            HistoryEvent::Result { id, value } => ("result", [id.unwrap_or_default(), value]),
+            HistoryEvent::Turn(role, text) => ("turn", [role, text]),
         };
         for part in [kind, &texts[0], &texts[1]] {
             digest.update(part.len().to_be_bytes());
@@ -126,13 +126,13 @@ fn digest_of(all: Vec<Essence>) -> String {
     blob::hex(&digest.finalize())
 }
 
-fn answer(parts: &[&Part], all: &mut Vec<Essence>) {
+fn add_answer(parts: &[&Part], all: &mut Vec<HistoryEvent>) {
     let mut said = String::new();
     let mut calls = Vec::new();
     for part in parts {
         match part {
             Part::Text(text) | Part::Refusal(text) => said += text,
-            Part::Call(call) if call.native.is_none() => calls.push(Essence::Call {
+            Part::Call(call) if call.native.is_none() => calls.push(HistoryEvent::Call {
                 id: call.id.clone(),
                 what: format!("{} {}", call.name, canonical_json(&call.args)),
             }),
@@ -141,7 +141,7 @@ fn answer(parts: &[&Part], all: &mut Vec<Essence>) {
     }
     let said = said.trim();
     if !said.is_empty() {
-        all.push(Essence::Said(said.to_owned()));
+        all.push(HistoryEvent::Assistant(said.to_owned()));
     }
     all.extend(calls);
 }

@@ -41,7 +41,7 @@ impl Fragments {
     }
 
     /// The numbers of each text that stands in another one.
-    pub(super) fn standing_in(&self, text: &str) -> Vec<&BTreeSet<usize>> {
+    pub(super) fn found_in(&self, text: &str) -> Vec<&BTreeSet<usize>> {
         if self.texts.len() <= FEW {
             let stands = self.texts.iter().filter(|(one, _)| text.contains(&***one));
             return stands.map(|(_, numbers)| numbers).collect();
@@ -103,7 +103,7 @@ mod tests {
             for (number, text) in texts.iter().enumerate() {
                 fragments.add(text, number);
             }
-            let found = fragments.standing_in(&other).into_iter().flatten().copied();
+            let found = fragments.found_in(&other).into_iter().flatten().copied();
             let plain = (0..texts.len()).filter(|number| other.contains(&texts[*number]));
             prop_assert_eq!(found.collect::<BTreeSet<usize>>(), plain.collect::<BTreeSet<usize>>());
         }
@@ -118,10 +118,10 @@ mod tests {
             fragments.add(&number.to_string(), 1_000 + number);
         }
         let other = format!("So far: {} That was all.", text(7));
-        let found = fragments.standing_in(&other).into_iter().flatten().copied();
+        let found = fragments.found_in(&other).into_iter().flatten().copied();
         assert_eq!(found.collect::<BTreeSet<usize>>(), [7, 1_007].into());
         // What begins and ends alike is not the same.
         let other = format!("{}x{}", "begin ".repeat(9), "end ".repeat(12));
-        assert!(fragments.standing_in(&other).is_empty());
+        assert!(fragments.found_in(&other).is_empty());
     }
 }

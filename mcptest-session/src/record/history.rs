@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
-use super::events::{self, Essence};
+use super::events::{self, HistoryEvent};
 use crate::exchange::{Item, Part};
 use crate::protocol::is_numbered;
 
 /// The key of an event in a history. Equal events have equal keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Thing {
+pub(super) struct EventKey {
     /// The kind of the event and its words, whichever identifier it has.
     words: usize,
     id: Id,
@@ -30,7 +30,7 @@ enum Id {
     Given(usize),
 }
 
-impl Thing {
+impl EventKey {
     /// The identifier that the provider gave.
     fn given_id(self) -> Option<usize> {
         match self.id {
@@ -42,9 +42,9 @@ impl Thing {
 
 /// A message history, by its last event in the tree. Equal histories are equal values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(super) struct Talk(usize);
+pub(super) struct History(usize);
 
-impl Talk {
+impl History {
     /// The history without events.
     pub(super) const EMPTY: Self = Self(0);
 }
@@ -65,35 +65,35 @@ pub(super) struct Mark {
 /// A node of the tree: the last event of a history.
 #[derive(Debug)]
 struct Node {
-    thing: Thing,
+    thing: EventKey,
     /// The history before the event.
-    before: Talk,
+    before: History,
     length: usize,
     mark: Mark,
 }
 
 /// The histories of a session, as a tree.
 #[derive(Debug, Default)]
-pub(super) struct Talks {
-    words: HashMap<Essence, usize>,
+pub(super) struct HistoryTree {
+    words: HashMap<HistoryEvent, usize>,
     ids: HashMap<String, usize>,
     /// The events of items that stand alone, by the address of the item. The item is kept, so that its address
     /// stays its own.
-    known: HashMap<*const Item, (Arc<Item>, Vec<Thing>)>,
+    known: HashMap<*const Item, (Arc<Item>, Vec<EventKey>)>,
     /// The history at the index `i` has the number `i + 1`; 0 is the empty history.
     nodes: Vec<Node>,
-    next: HashMap<(Talk, Thing), Talk>,
+    next: HashMap<(History, EventKey), History>,
 }
 
-impl Talks {
+impl HistoryTree {
     /// The history of these items.
-    pub(super) fn insert(&mut self, items: &[Arc<Item>]) -> Talk {
-        self.extended(Talk::EMPTY, items)
+    pub(super) fn insert(&mut self, items: &[Arc<Item>]) -> History {
+        self.extend(History::EMPTY, items)
     }
 
     /// A history with further items. An item that requests share is read once. An answer that goes on with the
     /// last one needs both to be read together.
-    pub(super) fn extended(&mut self, mut talk: Talk, items: &[Arc<Item>]) -> Talk {
+    pub(super) fn extend(&mut self, mut talk: History, items: &[Arc<Item>]) -> History {
         for piece in events::pieces(items) {
             let known = match piece {
                 [item] => self.known.get(&Arc::as_ptr(item)),
@@ -101,10 +101,10 @@ impl Talks {
             };
             let things = match known {
                 Some((_, things)) => things.clone(),
-                None => self.read(piece),
+                None => self.intern_piece(piece),
             };
             for thing in &things {
-                talk = self.then(talk, *thing);
+                talk = self.append_event(talk, *thing);
             }
             if let [item] = piece {
                 let kept = || (Arc::clone(item), things);
@@ -115,7 +115,12 @@ impl Talks {
     }
 
     /// The history of these items and then of an answer. `talk`: the history of the items.
-    pub(super) fn after(&mut self, talk: Talk, items: &[Arc<Item>], said: &[Part]) -> Talk {
+    pub(super) fn insert_answer(
+        &mut self,
+        talk: History,
+        items: &[Arc<Item>],
+        said: &[Part],
+    ) -> History {
         let open = items.iter().rev().take_while(|item| is_answer(item));
         let (before, open) = items.split_at(items.len() - open.count());
         // The answer goes on with what stands last.
@@ -126,28 +131,32 @@ impl Talks {
         };
         let answer = Arc::new(Item::Answer(said.to_vec()));
         let piece: Vec<Arc<Item>> = open.iter().cloned().chain([answer]).collect();
-        for thing in self.read(&piece) {
-            talk = self.then(talk, thing);
+        for thing in self.intern_piece(&piece) {
+            talk = self.append_event(talk, thing);
         }
         talk
     }
 
     /// How many events a history has.
-    pub(super) fn length(&self, talk: Talk) -> usize {
+    pub(super) fn length(&self, talk: History) -> usize {
         self.node(talk).map_or(0, |node| node.length)
     }
 
-    pub(super) fn mark(&self, talk: Talk) -> Mark {
+    pub(super) fn mark(&self, talk: History) -> Mark {
         self.node(talk).map_or_else(Mark::default, |node| node.mark)
     }
 
     /// The beginnings of a history: the whole history first, the empty one last.
-    pub(super) fn beginnings(&self, talk: Talk) -> impl Iterator<Item = Talk> {
+    pub(super) fn beginnings(&self, talk: History) -> impl Iterator<Item = History> {
         std::iter::successors(Some(talk), |talk| Some(self.node(*talk)?.before))
     }
 
     /// The calls of a history after one that it begins with, the last call first.
-    pub(super) fn calls_since(&self, talk: Talk, before: Talk) -> impl Iterator<Item = Thing> {
+    pub(super) fn calls_since(
+        &self,
+        talk: History,
+        before: History,
+    ) -> impl Iterator<Item = EventKey> {
         let new = self
             .beginnings(talk)
             .take_while(move |talk| *talk != before);
@@ -156,15 +165,15 @@ impl Talks {
     }
 
     /// The longest history with which both histories begin.
-    pub(super) fn shared(&self, one: Talk, other: Talk) -> Talk {
+    pub(super) fn common_prefix(&self, one: History, other: History) -> History {
         let (mut one, mut other) = (one, other);
         while one != other {
             let (left, right) = (self.length(one), self.length(other));
             if left >= right {
-                one = self.before(one);
+                one = self.parent(one);
             }
             if right >= left {
-                other = self.before(other);
+                other = self.parent(other);
             }
         }
         one
@@ -172,7 +181,7 @@ impl Talks {
 
     /// Whether a history begins with another one. Some providers give calls no identifiers, and some clients send
     /// calls back without them: an identifier tells two calls apart if both have one.
-    pub(super) fn goes_on(&self, talk: Talk, before: Talk) -> bool {
+    pub(super) fn continues(&self, talk: History, before: History) -> bool {
         let length = self.length(before);
         let mut beginnings = self.beginnings(talk);
         let same = beginnings.find(|talk| self.length(*talk) <= length);
@@ -193,29 +202,29 @@ impl Talks {
         true
     }
 
-    fn node(&self, talk: Talk) -> Option<&Node> {
+    fn node(&self, talk: History) -> Option<&Node> {
         self.nodes.get(talk.0.checked_sub(1)?)
     }
 
-    fn before(&self, talk: Talk) -> Talk {
-        self.node(talk).map_or(Talk::EMPTY, |node| node.before)
+    fn parent(&self, talk: History) -> History {
+        self.node(talk).map_or(History::EMPTY, |node| node.before)
     }
 
     /// The history with one event more.
-    fn then(&mut self, before: Talk, thing: Thing) -> Talk {
+    fn append_event(&mut self, before: History, thing: EventKey) -> History {
         if let Some(known) = self.next.get(&(before, thing)) {
             return *known;
         }
         let mut mark = self.mark(before);
-        mark.words = chained(mark.words, thing.words);
+        mark.words = chain_hash(mark.words, thing.words);
         match thing.id {
             Id::NoCall => {}
             Id::Missing | Id::Numbered(_) => {
-                mark.ids = chained(mark.ids, 0);
+                mark.ids = chain_hash(mark.ids, 0);
                 mark.has_missing = true;
             }
             Id::Given(id) => {
-                mark.ids = chained(mark.ids, id + 1);
+                mark.ids = chain_hash(mark.ids, id + 1);
                 mark.has_given = true;
             }
         }
@@ -225,21 +234,21 @@ impl Talks {
             length: self.length(before) + 1,
             mark,
         });
-        let talk = Talk(self.nodes.len());
+        let talk = History(self.nodes.len());
         self.next.insert((before, thing), talk);
         talk
     }
 
-    fn read(&mut self, piece: &[Arc<Item>]) -> Vec<Thing> {
+    fn intern_piece(&mut self, piece: &[Arc<Item>]) -> Vec<EventKey> {
         let mut read = Vec::new();
         events::add_piece(piece, &mut read);
-        read.into_iter().map(|one| self.thing(one)).collect()
+        read.into_iter().map(|one| self.intern(one)).collect()
     }
 
-    fn thing(&mut self, mut essence: Essence) -> Thing {
-        let is_call = matches!(essence, Essence::Call { .. });
+    fn intern(&mut self, mut essence: HistoryEvent) -> EventKey {
+        let is_call = matches!(essence, HistoryEvent::Call { .. });
         let id = match &mut essence {
-            Essence::Call { id, .. } | Essence::Result { id, .. } => match id.take() {
+            HistoryEvent::Call { id, .. } | HistoryEvent::Result { id, .. } => match id.take() {
                 Some(id) => {
                     let is_numbered = is_numbered(&id);
                     let next = self.ids.len();
@@ -252,16 +261,18 @@ impl Talks {
                 }
                 None => Id::Missing,
             },
-            Essence::User(_) | Essence::Said(_) | Essence::Turn(..) => Id::NoCall,
+            HistoryEvent::User(_) | HistoryEvent::Assistant(_) | HistoryEvent::Turn(..) => {
+                Id::NoCall
+            }
         };
         let next = self.words.len();
         let words = *self.words.entry(essence).or_insert(next);
-        Thing { words, id, is_call }
+        EventKey { words, id, is_call }
     }
 }
 
 /// The hash of a sequence, from the hash of all but its last number and that number.
-fn chained(hash: u64, next: usize) -> u64 {
+fn chain_hash(hash: u64, next: usize) -> u64 {
     let mut hasher = DefaultHasher::new();
     (hash, next).hash(&mut hasher);
     hasher.finish()

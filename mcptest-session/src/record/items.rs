@@ -59,14 +59,14 @@ impl FromIterator<Item> for Items {
 
 /// Talks that are written down one after the other, each of which may go on with an earlier one.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
+pub(super) struct ItemLists {
     /// Items of talks that go on with one another.
     lists: Vec<Vec<Arc<Item>>>,
     /// For each talk its list, and how many items of it the talk has.
     talks: Vec<(usize, usize)>,
 }
 
-impl Shelf {
+impl ItemLists {
     /// The items of a talk.
     pub(super) fn items(&self, talk: usize) -> &[Arc<Item>] {
         let (list, count) = self.talks[talk];
@@ -74,7 +74,7 @@ impl Shelf {
     }
 
     /// Adds a talk that goes on with another one.
-    pub(super) fn go_on(&mut self, with: Option<usize>, own: Vec<Arc<Item>>) {
+    pub(super) fn append(&mut self, with: Option<usize>, own: Vec<Arc<Item>>) {
         let end = with.map(|talk| self.talks[talk]);
         let list = match end {
             Some((list, count)) if self.lists[list].len() == count => {
@@ -92,7 +92,7 @@ impl Shelf {
     }
 
     /// The items of each talk.
-    pub(super) fn all(self) -> Vec<Items> {
+    pub(super) fn into_items(self) -> Vec<Items> {
         let lists: Vec<_> = self.lists.into_iter().map(Arc::new).collect();
         let shared = self.talks.into_iter().map(|(list, count)| Items {
             all: Arc::clone(&lists[list]),

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::log::Log;
 use super::options::most_tokens;
-use super::stored_request::Question;
+use super::stored_request::StoredRequest;
 use crate::exchange::CallTokens;
 
 /// What a run may take.
@@ -55,7 +55,7 @@ pub struct ModelCallSize {
 
 /// The limits of a run, kept.
 #[derive(Debug, Default)]
-pub(super) struct Keeper {
+pub(super) struct LimitKeeper {
     limits: Limits,
     made: AtomicU64,
     /// How many of them got no answer.
@@ -72,7 +72,7 @@ pub(super) struct SetAside {
     model: Option<String>,
 }
 
-impl Keeper {
+impl LimitKeeper {
     pub(super) fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -81,7 +81,7 @@ impl Keeper {
     }
 
     /// The word for the cap that was reached, as runs have it for why they stopped.
-    pub(super) fn reached(&self) -> Option<&'static str> {
+    pub(super) fn reached_cap(&self) -> Option<&'static str> {
         self.reached.get().copied()
     }
 
@@ -95,10 +95,10 @@ impl Keeper {
     /// # Errors
     ///
     /// It may not be made: what its client is told.
-    pub(super) fn ask(
+    pub(super) fn reserve_call(
         &self,
         log: &Log,
-        asked: Option<&Question>,
+        asked: Option<&StoredRequest>,
         bytes: usize,
     ) -> Result<Option<SetAside>, String> {
         let capped = |word| {
@@ -147,7 +147,7 @@ impl Keeper {
 
 impl SetAside {
     /// The call was not billed.
-    pub(super) fn give_back(self) {
+    pub(super) fn release(self) {
         self.settle(CallTokens::default());
     }
 

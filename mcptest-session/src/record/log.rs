@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::observed::{Observed, Outcome};
-use super::stored_request::{Pool, Question};
+use super::stored_request::{Pool, StoredRequest};
 use crate::door::Ticks;
-use crate::exchange::{Asked, Call, Item};
+use crate::exchange::{Call, Item, ModelRequest};
 use crate::lossless::Change;
 
 /// How often it is looked whether an answer has ended.
@@ -15,14 +15,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// What went by in a session, in the order in which it was asked.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    all: Arc<Mutex<Noted>>,
+    all: Arc<Mutex<LogState>>,
     pool: Arc<Mutex<Pool>>,
     ticks: Ticks,
 }
 
 /// The requests, and what is asked of them before each model call and each call at a server.
 #[derive(Debug, Clone, Default)]
-struct Noted {
+struct LogState {
     requests: Vec<Observed>,
     /// How many have no outcome.
     open: usize,
@@ -38,14 +38,14 @@ struct Noted {
 
 impl Log {
     /// A request as it is kept, with what earlier ones held shared.
-    pub(crate) fn question(&self, asked: Asked) -> Question {
+    pub(crate) fn store_request(&self, asked: ModelRequest) -> StoredRequest {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        pool.shared(asked)
+        pool.share(asked)
     }
 
     /// Notes a request that waits for its answer; its place is returned.
     pub(crate) fn begin(&self, mut observed: Observed) -> usize {
-        let mut all = self.noted();
+        let mut all = self.state();
         observed.tick = self.ticks.next();
         all.requests.push(observed);
         all.open += 1;
@@ -60,13 +60,13 @@ impl Log {
         gone: bool,
         (outcome, changes): (Outcome, Vec<Change>),
     ) {
-        let mut all = self.noted();
+        let mut all = self.state();
         let all = &mut *all;
         let Some(observed) = all.requests.get_mut(place) else {
             return;
         };
         all.open = all.open.saturating_sub(1);
-        if let Outcome::Said { said, broken } = &outcome {
+        if let Outcome::Answered { said, broken } = &outcome {
             if broken.is_none() {
                 all.whole.push(place);
                 all.tool_calls += said.calls().count() as u64;
@@ -91,11 +91,11 @@ impl Log {
     }
 
     fn has_open(&self) -> bool {
-        self.noted().open > 0
+        self.state().open > 0
     }
 
     /// Waits until no request is open, at most so long.
-    pub(crate) async fn settled(&self, most: Duration) {
+    pub(crate) async fn wait_until_idle(&self, most: Duration) {
         let settles = async {
             while self.has_open() {
                 tokio::time::sleep(PAUSE).await;
@@ -108,7 +108,7 @@ impl Log {
     /// The calls of whole answers that came since, in the order in which the answers came. `known`: how many answers
     /// had come before.
     pub(crate) fn new_calls(&self, known: &mut usize) -> Vec<Call> {
-        let all = self.noted();
+        let all = self.state();
         let came = all.whole.get(*known..).unwrap_or_default();
         *known = all.whole.len();
         let mut new = came.to_vec();
@@ -116,7 +116,7 @@ impl Log {
         let calls = new
             .into_iter()
             .flat_map(|place| match &all.requests[place].outcome {
-                Outcome::Said { said, .. } => said.calls().cloned().collect(),
+                Outcome::Answered { said, .. } => said.calls().cloned().collect(),
                 _ => Vec::new(),
             });
         calls.collect()
@@ -124,14 +124,14 @@ impl Log {
 
     /// Whether no tool was offered till now, and the model said something.
     pub(crate) fn acts_in_text(&self) -> bool {
-        let all = self.noted();
+        let all = self.state();
         let mut asked = all.requests.iter().filter_map(|one| one.asked.as_ref());
         !all.whole.is_empty() && asked.all(|asked| asked.tools.is_empty())
     }
 
     /// Whether a request told the model the result of a call with this identifier.
-    pub(crate) fn has_told(&self, id: &str) -> bool {
-        let all = self.noted();
+    pub(crate) fn has_result_for(&self, id: &str) -> bool {
+        let all = self.state();
         let mut asked = all.requests.iter().filter_map(|one| one.asked.as_ref());
         asked.any(|asked| {
             let mut items = asked.items.iter();
@@ -143,22 +143,22 @@ impl Log {
 
     /// How many calls of tools the model asked for.
     pub(super) fn tool_calls(&self) -> u64 {
-        self.noted().tool_calls
+        self.state().tool_calls
     }
 
     /// The tokens that all answers took, and those of the last one; what no answer tells is not counted.
     pub(super) fn tokens(&self) -> (u64, u64) {
-        let all = self.noted();
+        let all = self.state();
         (all.tokens, all.last.1)
     }
 
     /// What went by till now.
     #[must_use]
     pub fn observed(&self) -> Vec<Observed> {
-        self.noted().requests.clone()
+        self.state().requests.clone()
     }
 
-    fn noted(&self) -> MutexGuard<'_, Noted> {
+    fn state(&self) -> MutexGuard<'_, LogState> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::conversation::{Conversation, ModelCall};
 use super::options::Role;
-use super::payload::payload;
+use super::payload::to_mcp_payload;
 use crate::exchange::{Call, Item};
-use crate::lossless::exact;
-use crate::mcp::{Seen, SeenCall, is_name_of};
+use crate::lossless::parse_exact;
+use crate::mcp::{McpCall, McpTraffic, names_tool};
 
 /// Of calls that fit alike, so many are looked at for the one whose result a client told in words of its own.
 const MOST: usize = 64;
@@ -33,7 +33,7 @@ pub(super) struct McpCalls {
 
 impl McpCalls {
     /// Finds which are which.
-    pub(super) fn pair(conversations: &[Conversation], roles: &[Role], seen: &Seen) -> Self {
+    pub(super) fn pair(conversations: &[Conversation], roles: &[Role], seen: &McpTraffic) -> Self {
         let mut answers = Vec::new();
         for (index, conversation) in conversations.iter().enumerate() {
             if roles[index] == Role::Side {
@@ -48,7 +48,7 @@ impl McpCalls {
         if seen.calls.is_empty() {
             return Self::default();
         }
-        let mut left = Left::new(seen);
+        let mut left = Unpaired::new(seen);
         for (_, index, place) in answers {
             let conversation = &conversations[index];
             let next = conversation.calls.get(place + 1);
@@ -64,14 +64,14 @@ impl McpCalls {
         }
         Self {
             of_model,
-            unasked: left.places(),
+            unasked: left.into_places(),
         }
     }
 }
 
 /// The calls at servers that are no call of the model yet.
-struct Left<'s> {
-    seen: &'s [SeenCall],
+struct Unpaired<'s> {
+    seen: &'s [McpCall],
     /// By their arguments.
     by_args: HashMap<String, BTreeSet<usize>>,
     /// By their arguments and the text of their results.
@@ -82,14 +82,14 @@ struct Left<'s> {
     earliest: Vec<u64>,
 }
 
-impl<'s> Left<'s> {
-    fn new(seen: &'s Seen) -> Self {
+impl<'s> Unpaired<'s> {
+    fn new(seen: &'s McpTraffic) -> Self {
         let seen = seen.calls.as_slice();
         let mut by_args: HashMap<String, BTreeSet<usize>> = HashMap::new();
         let mut by_text: HashMap<(String, String), BTreeSet<usize>> = HashMap::new();
         for (place, call) in seen.iter().enumerate() {
-            let args = plain(&call.args);
-            if let Some(text) = call.result.as_ref().and_then(text) {
+            let args = comparable_args(&call.args);
+            if let Some(text) = call.result.as_ref().and_then(result_text) {
                 let same = by_text.entry((args.clone(), text)).or_default();
                 same.insert(place);
             }
@@ -121,36 +121,36 @@ impl<'s> Left<'s> {
         window: &RangeInclusive<u64>,
         told: Option<&Value>,
     ) -> Option<usize> {
-        let args = plain(&call.args);
+        let args = comparable_args(&call.args);
         let alike = self.by_args.get_mut(&args)?;
         let from = self.latest.partition_point(|at| at < window.start());
         let to = self.earliest.partition_point(|at| at <= window.end());
         let seen = self.seen;
         let fits = |place: &usize| {
             let seen = &seen[*place];
-            window.contains(&seen.asked_at) && is_name_of(&call.name, &seen.server, &seen.tool)
+            window.contains(&seen.asked_at) && names_tool(&call.name, &seen.server, &seen.tool)
         };
         let range = from..to.max(from);
         // Most clients tell the text as it is.
-        let said = told.and_then(|told| text(&payload(told.clone()).0));
+        let said = told.and_then(|told| result_text(&to_mcp_payload(told.clone()).0));
         let of_text = said.and_then(|text| self.by_text.get(&(args.clone(), text)));
         let found = of_text.and_then(|same| same.range(range.clone()).copied().find(fits));
         let fitting = || alike.range(range.clone()).copied().filter(fits);
         let is_told = |place: &usize| {
             let both = told.zip(seen[*place].result.as_ref());
-            both.is_some_and(|(told, result)| is_said(told, result))
+            both.is_some_and(|(told, result)| says_result(told, result))
         };
         let by_look = || told.and_then(|_| fitting().take(MOST).find(is_told));
         let found = found.or_else(by_look).or_else(|| fitting().next())?;
         alike.remove(&found);
-        let text = seen[found].result.as_ref().and_then(text);
+        let text = seen[found].result.as_ref().and_then(result_text);
         let of_text = text.and_then(|text| self.by_text.get_mut(&(args, text)));
         _ = of_text.map(|same| same.remove(&found));
         Some(found)
     }
 
     /// The places of all of them.
-    fn places(self) -> Vec<usize> {
+    fn into_places(self) -> Vec<usize> {
         let mut places: Vec<usize> = self.by_args.into_values().flatten().collect();
         places.sort_unstable();
         places
@@ -158,7 +158,7 @@ impl<'s> Left<'s> {
 }
 
 /// Arguments as they are compared: clients leave out what is null, or write it out.
-fn plain(args: &Value) -> String {
+fn comparable_args(args: &Value) -> String {
     let Value::Object(map) = args else {
         return canonical_json(args);
     };
@@ -185,33 +185,33 @@ fn is_form(value: &Value, result: &Value) -> bool {
 
 /// Whether the model was told what the server said and nothing else: the result, its text, or its structured content.
 pub(super) fn is_as_sent(told: &Value, result: &Value) -> bool {
-    let (payload, _) = payload(told.clone());
+    let (payload, _) = to_mcp_payload(told.clone());
     if is_form(told, result) || is_form(&payload, result) {
         return true;
     }
     let told = match &payload {
         Value::String(text) => Some(text.clone()),
-        payload => texts(payload).map(|texts| texts.join("\n")),
+        payload => result_texts(payload).map(|texts| texts.join("\n")),
     };
-    let said = texts(result).map(|texts| texts.join("\n"));
+    let said = result_texts(result).map(|texts| texts.join("\n"));
     told.is_some_and(|told| {
         said.is_some_and(|said| told.trim() == said.trim())
-            || exact(&told).is_some_and(|value| is_form(&value, result))
+            || parse_exact(&told).is_some_and(|value| is_form(&value, result))
     })
 }
 
 /// Whether what the model was told is what the server said, whatever a client writes around it.
-pub(crate) fn is_said(told: &Value, result: &Value) -> bool {
-    let (payload, _) = payload(told.clone());
+pub(crate) fn says_result(told: &Value, result: &Value) -> bool {
+    let (payload, _) = to_mcp_payload(told.clone());
     if is_form(told, result) || is_form(&payload, result) {
         return true;
     }
-    let told = texts(&payload).unwrap_or_else(|| vec![canonical_json(told)]);
+    let told = result_texts(&payload).unwrap_or_else(|| vec![canonical_json(told)]);
     let told = told.join("\n");
-    if exact(&told).is_some_and(|value| is_form(&value, result)) {
+    if parse_exact(&told).is_some_and(|value| is_form(&value, result)) {
         return true;
     }
-    let said = texts(result).unwrap_or_default();
+    let said = result_texts(result).unwrap_or_default();
     let is_there = |text: &String| {
         let text = text.trim();
         // Some clients tell the blocks as JSON.
@@ -225,16 +225,16 @@ pub(crate) fn is_said(told: &Value, result: &Value) -> bool {
 }
 
 /// The text of a result, where it has one.
-fn text(result: &Value) -> Option<String> {
+fn result_text(result: &Value) -> Option<String> {
     let text = match result {
         Value::String(text) => text.clone(),
-        result => texts(result)?.join("\n"),
+        result => result_texts(result)?.join("\n"),
     };
     (!text.trim().is_empty()).then_some(text)
 }
 
 /// The texts of a result in MCP's form; `None` where it has not that form.
-fn texts(result: &Value) -> Option<Vec<String>> {
+fn result_texts(result: &Value) -> Option<Vec<String>> {
     let blocks = result["content"].as_array()?;
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
     Some(texts.map(str::to_owned).collect())
@@ -258,7 +258,7 @@ mod tests {
             json!({ "output": "it \"is\" sent" }),
             result.clone(),
         ] {
-            assert!(is_said(&told, &result), "{told}");
+            assert!(says_result(&told, &result), "{told}");
             let is_wrapped = [
                 json!("Error: it \"is\" sent"),
                 json!({ "output": "it \"is\" sent" }),
@@ -272,16 +272,16 @@ mod tests {
             json!(null),
             json!({ "status": "sent" }),
         ] {
-            assert!(!is_said(&told, &result), "{told}");
+            assert!(!says_result(&told, &result), "{told}");
         }
         let structured = json!({ "content": [], "structuredContent": { "a": 1, "b": 2 } });
-        assert!(is_said(&json!("{ \"b\": 2, \"a\": 1 }"), &structured));
-        assert!(!is_said(&json!("done"), &structured));
-        assert!(!is_said(&json!(""), &structured));
-        assert!(is_said(&json!(""), &json!({ "content": [] })));
-        assert!(!is_said(&json!("done"), &json!({ "content": [] })));
+        assert!(says_result(&json!("{ \"b\": 2, \"a\": 1 }"), &structured));
+        assert!(!says_result(&json!("done"), &structured));
+        assert!(!says_result(&json!(""), &structured));
+        assert!(says_result(&json!(""), &json!({ "content": [] })));
+        assert!(!says_result(&json!("done"), &json!({ "content": [] })));
         let two = json!({ "content": [{ "type": "text", "text": "a1" }, { "type": "text", "text": "b2" }] });
-        assert!(is_said(&json!("a1\n\nb2"), &two));
-        assert!(!is_said(&json!("a1"), &two));
+        assert!(says_result(&json!("a1\n\nb2"), &two));
+        assert!(!says_result(&json!("a1"), &two));
     }
 }

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use serde_json::{Value, json};
 
 use super::conversation::Conversation;
 use super::mcp_calls::McpCalls;
 use super::options::RunOptions;
 use super::writing::split_name;
-use crate::mcp::{NameIndex, Seen, SeenCall, variable_of};
+use crate::mcp::{McpCall, McpTraffic, NameIndex, variable_of};
 
 /// The servers, each with what it was asked besides calls, and its calls in their order. A call that the trace has is
 /// there by its index alone, unless its result is another than that which the model was told.
 pub(super) fn to_json(
-    seen: &Seen,
+    seen: &McpTraffic,
     calls: &McpCalls,
     in_trace: &[(usize, usize, bool)],
     names: &WireNames,
@@ -50,12 +50,12 @@ pub(super) fn to_json(
         let own = own.map(|(place, call)| match of_trace.get(&place) {
             Some((index, true)) => json!({ "call_index": index }),
             Some((index, false)) => {
-                let mut written = whole(call);
+                let mut written = call_json(call);
                 written["call_index"] = (*index).into();
                 written
             }
             None => {
-                let mut written = whole(call);
+                let mut written = call_json(call);
                 if unasked.contains(&place) {
                     written["unasked"] = true.into();
                 }
@@ -120,7 +120,7 @@ pub(super) fn wire_names(
 
 /// What whoever records should know of the servers.
 pub(super) fn notes(
-    seen: &Seen,
+    seen: &McpTraffic,
     calls: &McpCalls,
     in_trace: &[(usize, usize, bool)],
 ) -> Vec<String> {
@@ -143,7 +143,7 @@ pub(super) fn notes(
         .map(|call| format!("`{}` of `{}`", call.tool, call.server))
         .collect();
     if !unasked.is_empty() {
-        let count = counted(unasked.len(), "call");
+        let count = pluralize(unasked.len(), "call");
         unasked.dedup();
         notes.push(format!(
             "{count} of MCP tools that the model did not ask for: {}",
@@ -156,7 +156,7 @@ pub(super) fn notes(
     });
     let other = other.count();
     if other > 0 {
-        let results = counted(other, "result");
+        let results = pluralize(other, "result");
         notes.push(format!(
             "in {results}, the model got something else than the MCP server sent"
         ));
@@ -164,7 +164,7 @@ pub(super) fn notes(
     notes
 }
 
-fn whole(call: &SeenCall) -> Value {
+fn call_json(call: &McpCall) -> Value {
     let mut written = json!({ "name": call.tool, "args": call.args });
     for (key, value) in [
         ("result", call.result.clone()),

@@ -7,16 +7,16 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::events;
-use super::payload::payload;
-use super::scratchpad::put_in;
+use super::payload::to_mcp_payload;
+use super::scratchpad::inserted_text;
 use crate::exchange::{Item, Part, ToolResult};
 #[cfg(feature = "play")]
-use crate::json::{count, list, named};
+use crate::json::{count, list, nonempty_string};
 use crate::protocol::blob;
 
 /// One message of a request.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Told {
+pub(crate) struct Message {
     /// Who speaks: `user`, `assistant`, `call`, `result`, or another one.
     pub(crate) role: String,
     /// What is said: a text, a call with its arguments, a result.
@@ -26,10 +26,10 @@ pub(crate) struct Told {
 }
 
 /// The messages of a request. However a client cuts an answer into pieces, its text comes before its calls.
-pub(crate) fn read_messages(items: &[impl Borrow<Item>]) -> Vec<Told> {
+pub(crate) fn read_messages(items: &[impl Borrow<Item>]) -> Vec<Message> {
     let mut all = Vec::new();
     let mut add = |role: &str, value: Value| {
-        all.push(Told {
+        all.push(Message {
             role: role.to_owned(),
             value,
             of: None,
@@ -43,7 +43,7 @@ pub(crate) fn read_messages(items: &[impl Borrow<Item>]) -> Vec<Told> {
                 Item::User(text) => add("user", text.as_str().into()),
                 Item::Turn { role, text } => add(role, text.as_str().into()),
                 Item::Result(result) => {
-                    let (mut result, _) = payload(result.value.clone());
+                    let (mut result, _) = to_mcp_payload(result.value.clone());
                     blob::condense(&mut result);
                     add("result", result);
                 }
@@ -76,7 +76,7 @@ pub(crate) fn read_messages(items: &[impl Borrow<Item>]) -> Vec<Told> {
 /// Whether the model is told that a call failed: by the format, else by a result in MCP's form; `None` where
 /// neither says it.
 pub(crate) fn told_is_error(result: &ToolResult) -> Option<bool> {
-    let (said, is_mcp) = payload(result.value.clone());
+    let (said, is_mcp) = to_mcp_payload(result.value.clone());
     let own = said.get("isError").and_then(Value::as_bool);
     match (result.is_error, own.filter(|_| is_mcp)) {
         (Some(true), _) | (_, Some(true)) => Some(true),
@@ -86,7 +86,7 @@ pub(crate) fn told_is_error(result: &ToolResult) -> Option<bool> {
 
 /// The messages of a request that an earlier request of the conversation did not have. Whole messages that stand
 /// in both are left out, and so is the shared part of a text: a secret is found wherever it stands.
-pub(crate) fn written(before: &[Told], now: &[Told]) -> Value {
+pub(crate) fn delta_to_json(before: &[Message], now: &[Message]) -> Value {
     let same = before.iter().zip(now).take_while(|(old, new)| old == new);
     let same = same.count();
     let each = now[same..].iter().enumerate().map(|(number, one)| {
@@ -96,7 +96,7 @@ pub(crate) fn written(before: &[Told], now: &[Told]) -> Value {
         }
         if let (Some(old), true) = (before.get(same), number == 0)
             && let (Some(text), Some(now)) = (old.value.as_str(), one.value.as_str())
-            && let Some((more, rest)) = put_in(text, now)
+            && let Some((more, rest)) = inserted_text(text, now)
             && old.role == one.role
         {
             written["value"] = more.into();
@@ -110,7 +110,10 @@ pub(crate) fn written(before: &[Told], now: &[Told]) -> Value {
 /// The messages of a request, from those of the earlier request and what was written of the difference; `None`
 /// where these do not go together.
 #[cfg(feature = "play")]
-pub(crate) fn read(before: &[Arc<Told>], written: &Value) -> Option<Vec<Arc<Told>>> {
+pub(crate) fn delta_from_json(
+    before: &[Arc<Message>],
+    written: &Value,
+) -> Option<Vec<Arc<Message>>> {
     let same = usize::try_from(count(written, "after")?).ok()?;
     let mut all = before.get(..same)?.to_vec();
     for one in list(written, "messages") {
@@ -120,8 +123,8 @@ pub(crate) fn read(before: &[Arc<Told>], written: &Value) -> Option<Vec<Arc<Told
             value = format!("{}{}{rest}", old.strip_suffix(rest)?, value.as_str()?).into();
         }
         let of = count(one, "call_index").and_then(|call| usize::try_from(call).ok());
-        all.push(Arc::new(Told {
-            role: named(one, "role")?,
+        all.push(Arc::new(Message {
+            role: nonempty_string(one, "role")?,
             value,
             of,
         }));
@@ -133,8 +136,8 @@ pub(crate) fn read(before: &[Arc<Told>], written: &Value) -> Option<Vec<Arc<Told
 mod tests {
     use super::*;
 
-    fn user(text: &str) -> Told {
-        Told {
+    fn user(text: &str) -> Message {
+        Message {
             role: "user".to_owned(),
             value: text.into(),
             of: None,
@@ -150,12 +153,12 @@ mod tests {
             vec![user("Q\nfirst\nsecond\nend"), user("b")],
             vec![user("other"), user("b")],
         ];
-        let mut before: Vec<Told> = Vec::new();
+        let mut before: Vec<Message> = Vec::new();
         let mut known = Vec::new();
         for talk in talks {
-            let written = written(&before, &talk);
-            known = read(&known, &written).unwrap();
-            let read: Vec<Told> = known.iter().map(|one| Told::clone(one)).collect();
+            let written = delta_to_json(&before, &talk);
+            known = delta_from_json(&known, &written).unwrap();
+            let read: Vec<Message> = known.iter().map(|one| Message::clone(one)).collect();
             assert_eq!(read, talk, "{written}");
             before = talk;
         }
@@ -169,6 +172,6 @@ mod tests {
             { "role": "user", "value": "more\n", "before": "end" },
             { "role": "user", "value": "c" },
         ] });
-        assert_eq!(written(&before, &now), wanted);
+        assert_eq!(delta_to_json(&before, &now), wanted);
     }
 }

@@ -52,7 +52,7 @@ mod tests;
 mod writing;
 
 #[cfg(feature = "play")]
-pub(crate) use conversation::held_talk;
+pub(crate) use conversation::provider_conversation;
 #[cfg(feature = "play")]
 pub(crate) use events::{digest as talk_digest, digest_by_value};
 pub use items::Items;
@@ -61,11 +61,11 @@ pub use limits::{Limits, ModelCallSize, Spending};
 #[cfg(feature = "record")]
 pub use log::Log;
 #[cfg(feature = "play")]
-pub(crate) use mcp_calls::is_said;
+pub(crate) use mcp_calls::says_result;
 #[doc(hidden)]
 pub use mcptest_trace::record::payload;
 #[cfg(feature = "play")]
-pub(crate) use messages::{Told, read as read_told, read_messages, told_is_error};
+pub(crate) use messages::{Message, delta_from_json as read_told, read_messages, told_is_error};
 #[cfg(feature = "play")]
 pub(crate) use observed::{BROKE_OFF, ENDED_EARLY};
 pub use observed::{Observed, Outcome, digest};
@@ -78,14 +78,15 @@ pub use redacting::redact;
 #[cfg(feature = "record")]
 pub use relay::Relay;
 #[cfg(feature = "record")]
-pub(crate) use relay::words_of;
+pub(crate) use relay::error_text;
 pub use run::{RecordedRun, RunError};
 #[cfg(feature = "play")]
 pub(crate) use scratchpad::{
-    goes_on as scratchpad_goes_on, last_told_answer, put_in, since, without_label,
+    continues_message as scratchpad_goes_on, inserted_text, last_told_answer, text_since,
+    without_label,
 };
 #[cfg(feature = "play")]
 pub(crate) use stored_request::Pool;
-pub use stored_request::Question;
+pub use stored_request::StoredRequest;
 #[cfg(feature = "play")]
 pub(crate) use writing::split_name;

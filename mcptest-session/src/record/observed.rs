@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest as _, Sha256};
 
-use super::stored_request::Question;
-use crate::exchange::Said;
+use super::stored_request::StoredRequest;
+use crate::exchange::ModelResponse;
 use crate::lossless::{Change, parse};
 use crate::protocol::{Protocol, blob};
 
@@ -32,7 +32,7 @@ pub struct Observed {
     /// The digest of method, path, query and body.
     pub digest: String,
     /// What was asked, where the body could be read.
-    pub asked: Option<Question>,
+    pub asked: Option<StoredRequest>,
     /// When it was asked, in milliseconds since the session began.
     pub asked_at: u64,
     /// When the answer had come, in milliseconds since the session began.
@@ -54,9 +54,9 @@ pub enum Outcome {
     /// Nothing yet.
     Open,
     /// The model answered.
-    Said {
+    Answered {
         /// What it said.
-        said: Said,
+        said: ModelResponse,
         /// Why the answer is not whole, where it is not.
         broken: Option<String>,
     },

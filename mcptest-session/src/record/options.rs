@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::door::OwnCall;
 use crate::json::count;
-use crate::mcp::Seen;
+use crate::mcp::McpTraffic;
 
 /// What is known of a run besides what went by.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ pub struct RunOptions {
     /// What the program said to each turn of the user, where it was asked in JSON lines.
     pub said: Vec<String>,
     /// What went by at MCP servers.
-    pub mcp: Seen,
+    pub mcp: McpTraffic,
     /// What tools of the agent's own told.
     pub own_calls: Vec<OwnCall>,
     /// The most calls of tools; what was asked of MCP servers beyond that was refused, and is no part of the run.

@@ -32,7 +32,7 @@ pub(super) struct OwnCalls {
 }
 
 /// A call that the model asked for.
-struct Asked<'c> {
+struct RequestedCall<'c> {
     place: Place,
     call: &'c Call,
     /// When the model was asked.
@@ -78,7 +78,7 @@ impl OwnCalls {
             all.inside[place] = call.inside.filter(|inside| *inside < own.len());
             // What is asked for inside of a call was asked for after it began.
             let since = all.inside[place].map_or(0, |inside| own[inside].began);
-            match fitting(&asked, call, since) {
+            match find_model_call(&asked, call, since) {
                 Some(found) => {
                     asked[found].attempts.push(place);
                     if asked[found].next < call.began {
@@ -106,7 +106,7 @@ impl OwnCalls {
             .filter(|asked| asked.attempts.is_empty())
             .map(|asked| asked.place)
             .collect();
-        let acts = Acting::new(&conversations[main], main, &unpaired);
+        let acts = TextActions::new(&conversations[main], main, &unpaired);
         for place in alone {
             if all.inside[place].is_none()
                 && let Some(step) = acts.step(own[place].began)
@@ -146,7 +146,10 @@ pub(super) fn open_at(own: &[OwnCall], at: u64) -> Vec<usize> {
 }
 
 /// The calls that the models asked for, but those of MCP servers and those that a provider ran.
-fn requested_calls<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec<Asked<'c>> {
+fn requested_calls<'c>(
+    conversations: &'c [Conversation],
+    mcp: &McpCalls,
+) -> Vec<RequestedCall<'c>> {
     let mut asked = Vec::new();
     for (index, conversation) in conversations.iter().enumerate() {
         for (answer, model) in conversation.calls.iter().enumerate() {
@@ -158,7 +161,7 @@ fn requested_calls<'c>(conversations: &'c [Conversation], mcp: &McpCalls) -> Vec
                 if mcp.of_model.contains_key(&place) {
                     continue;
                 }
-                asked.push(Asked {
+                asked.push(RequestedCall {
                     place,
                     call,
                     from: model.tick,
@@ -188,9 +191,9 @@ fn told_at(later: &[ModelCall], call: &Call) -> u64 {
 }
 
 /// The call of the model that a call at the door is. `since`: when the call began inside of which it is made.
-fn fitting(asked: &[Asked<'_>], call: &OwnCall, since: u64) -> Option<usize> {
+fn find_model_call(asked: &[RequestedCall<'_>], call: &OwnCall, since: u64) -> Option<usize> {
     let all = || asked.iter().enumerate();
-    let was_asked = |one: &Asked<'_>| one.from < call.began;
+    let was_asked = |one: &RequestedCall<'_>| one.from < call.began;
     if let Some(id) = call.call_id.as_deref() {
         let of_id = all().filter(|(_, one)| was_asked(one) && one.call.id.as_deref() == Some(id));
         let named = of_id.clone();
@@ -198,7 +201,7 @@ fn fitting(asked: &[Asked<'_>], call: &OwnCall, since: u64) -> Option<usize> {
         // What a model calls a tool may be no name of the code. A tool that another one calls may have its identifier too.
         let unnamed = of_id.filter(|(_, one)| call.inside.is_none() && one.attempts.is_empty());
         // Some providers give identifiers again: the last one that is open is meant, else the last one.
-        let best = |(_, one): &(usize, &Asked<'_>)| (one.told > call.began, one.from);
+        let best = |(_, one): &(usize, &RequestedCall<'_>)| (one.told > call.began, one.from);
         let found = named.max_by_key(best).or_else(|| unnamed.max_by_key(best));
         if let Some((found, _)) = found {
             return Some(found);
@@ -209,7 +212,7 @@ fn fitting(asked: &[Asked<'_>], call: &OwnCall, since: u64) -> Option<usize> {
         let fit = is_open.then(|| fit(one.call, call))??;
         Some((place, one, fit))
     });
-    let open: Vec<(usize, &Asked<'_>, Fit)> = open.collect();
+    let open: Vec<(usize, &RequestedCall<'_>, Fit)> = open.collect();
     let best = |tried: bool, fits: &dyn Fn(Fit) -> bool| {
         let fitting = open.iter();
         let fitting =
@@ -246,7 +249,7 @@ pub(crate) fn fit(model: &Call, call: &OwnCall) -> Option<Fit> {
 
 /// The arguments of a call of the model's that are compared and kept, and the names of the others. Where the code has none
 /// of the model's names, all are kept.
-pub(super) fn kept(model: &Value, own: &Value) -> (Value, Vec<String>) {
+pub(super) fn kept_args(model: &Value, own: &Value) -> (Value, Vec<String>) {
     let (Some(named), Some(all)) = (model.as_object(), own.as_object()) else {
         return (own.clone(), Vec::new());
     };
@@ -263,14 +266,14 @@ pub(super) fn kept(model: &Value, own: &Value) -> (Value, Vec<String>) {
 }
 
 /// When an agent acts in text: its main conversation has offered no tools till then.
-struct Acting {
+struct TextActions {
     /// The requests of the main conversation: when, and whether it is answered.
     requests: Vec<(u64, bool)>,
     /// When tools were offered first.
     until: u64,
 }
 
-impl Acting {
+impl TextActions {
     /// `unpaired`: the calls of the models that no tool is.
     fn new(main: &Conversation, index: usize, unpaired: &HashSet<Place>) -> Self {
         // The call of an output tool ends the run, and nothing runs for it.

@@ -2,22 +2,22 @@
 //! trace what differs from them.
 
 use mcptest_trace::eval::changed_by_code;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use mcptest_trace::trace::{ToolCall, Trace, json_eq};
 use serde_json::{Value, json};
 
-use super::conversation::Calls;
+use super::conversation::ModelCalls;
 use super::mcp_calls::is_as_sent;
 use super::observed::{Observed, Outcome};
-use super::own_calls::{OwnCalls, kept, open_at};
+use super::own_calls::{OwnCalls, kept_args, open_at};
 use crate::door::{Ending, OwnCall};
 use crate::json::list;
-use crate::mcp::Seen;
+use crate::mcp::McpTraffic;
 use crate::protocol::blob;
 
 /// The calls of the trace that own tools made.
 #[derive(Debug, Default)]
-pub(super) struct InTrace {
+pub(super) struct OwnCallsInTrace {
     /// For each call of the trace, the calls at the door that it is: the attempts in their order.
     pub(super) attempts: Vec<Vec<usize>>,
     /// The calls of the trace that no model asked for in a call.
@@ -33,7 +33,7 @@ pub(super) fn notes(trace: &Value) -> Vec<String> {
         .iter()
         .filter_map(|call| Some((&call.name, differs(call)?.path)));
     if let Some((tool, path)) = differing.next() {
-        let count = counted(differing.count() + 1, "call");
+        let count = pluralize(differing.count() + 1, "call");
         notes.push(format!(
             "in {count} the code called its tool with something else than the model asked (`{path}` of `{tool}`); gates judge what \
              the model asked"
@@ -45,7 +45,7 @@ pub(super) fn notes(trace: &Value) -> Vec<String> {
     };
     let mut repeated = calls.iter().filter(tried);
     if let Some(first) = repeated.next() {
-        let count = counted(repeated.count() + 1, "call");
+        let count = pluralize(repeated.count() + 1, "call");
         notes.push(format!(
             "the code ran its tool more than once for {count} of the model (`{}`); each counts as one call, with its last result",
             first.name
@@ -55,7 +55,7 @@ pub(super) fn notes(trace: &Value) -> Vec<String> {
 }
 
 /// Writes what the code did otherwise than the model asked, and than the model was told, into the calls of a trace.
-pub(super) fn mark(trace: &mut Value, known: &InTrace, own: &[OwnCall]) {
+pub(super) fn mark_differences(trace: &mut Value, known: &OwnCallsInTrace, own: &[OwnCall]) {
     for (call, attempts) in known.attempts.iter().enumerate() {
         let Some(last) = attempts.last().map(|last| &own[*last]) else {
             continue;
@@ -72,7 +72,7 @@ pub(super) fn mark(trace: &mut Value, known: &InTrace, own: &[OwnCall]) {
             differing["args"] = args.clone();
         }
         if let (Ending::Result(value), Some(told)) = (&last.ending, &told)
-            && !is_told(told, value)
+            && !is_same_result(told, value)
         {
             differing["result"] = value.clone();
         }
@@ -105,13 +105,13 @@ pub(super) fn mark(trace: &mut Value, known: &InTrace, own: &[OwnCall]) {
 
 /// The arguments of the code, where they are not the model's.
 fn differing_args(model: &Value, own: &Value) -> Option<Value> {
-    let (mut args, _) = kept(model, own);
+    let (mut args, _) = kept_args(model, own);
     blob::condense_arguments(&mut args);
     (!json_eq(&args, model)).then_some(args)
 }
 
 /// Whether the model was told what a tool gave, and nothing else.
-fn is_told(told: &Value, value: &Value) -> bool {
+fn is_same_result(told: &Value, value: &Value) -> bool {
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -123,7 +123,7 @@ fn is_told(told: &Value, value: &Value) -> bool {
 /// The calls at the door, in their order.
 pub(super) fn to_json(
     trace: &Value,
-    known: &InTrace,
+    known: &OwnCallsInTrace,
     found: &OwnCalls,
     own: &[OwnCall],
 ) -> Vec<Value> {
@@ -134,13 +134,13 @@ pub(super) fn to_json(
         }
     }
     let all = own.iter().enumerate().map(|(place, one)| {
-        let mut written = one.written();
+        let mut written = one.to_json();
         if let Some(call) = call_of[place] {
             written["call"] = call.into();
             if known.in_text.contains(&call) {
                 written["in_text"] = true.into();
             } else {
-                let (args, omitted) = kept(&trace["tool_calls"][call]["args"], &one.args);
+                let (args, omitted) = kept_args(&trace["tool_calls"][call]["args"], &one.args);
                 written["args"] = args;
                 if !omitted.is_empty() {
                     written["omitted"] = omitted.into();
@@ -162,11 +162,11 @@ pub(super) fn to_json(
 }
 
 /// Writes into what went by which runs of own tools were open when it began.
-pub(super) fn mark_open(
+pub(super) fn mark_open_runs(
     session: &mut Value,
-    calls: &Calls,
+    calls: &ModelCalls,
     observed: &[Observed],
-    mcp: &Seen,
+    mcp: &McpTraffic,
     own: &[OwnCall],
 ) {
     if own.is_empty() {
@@ -180,7 +180,7 @@ pub(super) fn mark_open(
     };
     for (index, conversation) in calls.conversations.iter().enumerate() {
         let answers = &mut session["conversations"][index]["answers"];
-        for (place, model) in conversation.answered().enumerate() {
+        for (place, model) in conversation.answered_calls().enumerate() {
             put(answers.get_mut(place), model.tick);
         }
     }

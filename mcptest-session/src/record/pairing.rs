@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, HashMap};
 pub struct Pairing {
     /// How many model calls there were.
     steps: usize,
-    calls: Vec<Made>,
+    calls: Vec<PairedCall>,
     /// The calls of each identifier that the last model call with the identifier made.
-    by_id: HashMap<String, OfId>,
+    by_id: HashMap<String, CallsWithId>,
     /// The calls that the last model call with calls made, which wait for a result: by the name of the tool.
     waiting: HashMap<String, BTreeSet<usize>>,
     /// Calls without an identifier since the last model call.
@@ -21,7 +21,7 @@ pub struct Pairing {
 
 /// A call.
 #[derive(Debug)]
-struct Made {
+struct PairedCall {
     /// Its model call.
     step: usize,
     id: Option<String>,
@@ -32,7 +32,7 @@ struct Made {
 
 /// The calls of one model call that have one identifier.
 #[derive(Debug, Default)]
-struct OfId {
+struct CallsWithId {
     step: usize,
     last: usize,
     /// Those without a result.
@@ -41,13 +41,13 @@ struct OfId {
 
 impl Pairing {
     /// Begins the next model call: the calls that follow are of it.
-    pub fn step(&mut self) {
+    pub fn begin_step(&mut self) {
         self.steps += 1;
         self.nameless.clear();
     }
 
     /// Adds the next call of the current model call.
-    pub fn call(&mut self, id: Option<&str>, name: &str) {
+    pub fn add_call(&mut self, id: Option<&str>, name: &str) {
         let call = self.calls.len();
         let step = self.steps;
         if self.calls.last().is_some_and(|last| last.step != step) {
@@ -67,7 +67,7 @@ impl Pairing {
             }
             None => self.nameless.push(call),
         }
-        self.calls.push(Made {
+        self.calls.push(PairedCall {
             step,
             id: id.map(str::to_owned),
             name: name.to_owned(),
@@ -100,12 +100,12 @@ impl Pairing {
 
     /// Whether a call is of the tool of this name.
     #[must_use]
-    pub fn is_of(&self, call: usize, name: &str) -> bool {
+    pub fn is_named(&self, call: usize, name: &str) -> bool {
         self.calls[call].name == name
     }
 
     /// The calls without an identifier that wait for a result, of the last message.
-    pub fn nameless(&mut self) -> Vec<usize> {
+    pub fn take_without_id(&mut self) -> Vec<usize> {
         let calls = std::mem::take(&mut self.nameless).into_iter();
         calls
             .filter(|call| self.result_of(*call).is_none())
@@ -114,13 +114,13 @@ impl Pairing {
 
     /// The first call without an identifier that waits for a result, of the last message.
     #[must_use]
-    pub fn next_nameless(&self) -> Option<usize> {
+    pub fn next_without_id(&self) -> Option<usize> {
         let mut calls = self.nameless.iter().copied();
         calls.find(|call| self.result_of(*call).is_none())
     }
 
     /// Notes that the result of this index answers a call.
-    pub fn answered(&mut self, call: usize, result: usize) {
+    pub fn set_result(&mut self, call: usize, result: usize) {
         let made = &mut self.calls[call];
         made.result = Some(result);
         // An earlier call is in neither of the two.
@@ -154,16 +154,16 @@ mod tests {
     #[test]
     fn a_repeated_identifier_means_the_latest_model_call() {
         let mut pairing = Pairing::default();
-        pairing.step();
-        pairing.call(Some("a"), "find");
+        pairing.begin_step();
+        pairing.add_call(Some("a"), "find");
         assert_eq!(pairing.by_id("a"), Some(0));
-        pairing.step();
-        pairing.call(Some("a"), "find");
-        pairing.call(Some("a"), "find");
+        pairing.begin_step();
+        pairing.add_call(Some("a"), "find");
+        pairing.add_call(Some("a"), "find");
         assert_eq!(pairing.by_id("a"), Some(1));
-        pairing.answered(1, 0);
+        pairing.set_result(1, 0);
         assert_eq!(pairing.by_id("a"), Some(2));
-        pairing.answered(2, 1);
+        pairing.set_result(2, 1);
         assert_eq!(pairing.by_id("a"), Some(2));
         assert_eq!(pairing.by_id("b"), None);
     }
@@ -171,10 +171,10 @@ mod tests {
     #[test]
     fn a_name_means_the_only_call_that_waits_and_has_it_or_the_first() {
         let mut pairing = Pairing::default();
-        pairing.call(Some("0"), "dig");
-        pairing.step();
+        pairing.add_call(Some("0"), "dig");
+        pairing.begin_step();
         for (id, name) in [(Some("1"), "find"), (None, "find"), (Some("3"), "read")] {
-            pairing.call(id, name);
+            pairing.add_call(id, name);
         }
         assert_eq!(pairing.by_name("read"), Some(3));
         // One was called before; none is so named.
@@ -184,10 +184,10 @@ mod tests {
         // Two wait: in an order, the first one is meant.
         assert_eq!(pairing.by_name("find"), None);
         assert_eq!(pairing.next_by_name("find"), Some(1));
-        pairing.answered(1, 0);
+        pairing.set_result(1, 0);
         assert_eq!(pairing.by_name("find"), Some(2));
-        assert_eq!(pairing.nameless(), [2]);
-        pairing.answered(2, 1);
+        assert_eq!(pairing.take_without_id(), [2]);
+        pairing.set_result(2, 1);
         assert_eq!(pairing.by_name("find"), None);
     }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     impl Plain {
-        fn of(&self, id: &str) -> Option<usize> {
+        fn by_id(&self, id: &str) -> Option<usize> {
             let has_id = |at: &usize| self.calls[*at].1.as_deref() == Some(id);
             let last = (0..self.calls.len()).rev().find(has_id)?;
             let is_open = |at: &usize| {
@@ -229,22 +229,22 @@ mod tests {
                 let id = Some(id.as_str()).filter(|id| !id.is_empty());
                 match event {
                     0 => {
-                        pairing.step();
+                        pairing.begin_step();
                         plain.step += 1;
                     }
                     1..=3 => {
-                        pairing.call(id, name);
+                        pairing.add_call(id, name);
                         plain.calls.push((plain.step, id.map(str::to_owned), name.clone(), true));
                     }
                     _ if plain.calls.is_empty() => {}
                     _ => {
                         let call = number % plain.calls.len();
-                        pairing.answered(call, number);
+                        pairing.set_result(call, number);
                         plain.calls[call].3 = false;
                     }
                 }
                 for id in ["a", "b"] {
-                    prop_assert_eq!(pairing.by_id(id), plain.of(id));
+                    prop_assert_eq!(pairing.by_id(id), plain.by_id(id));
                 }
                 for name in ["f", "g"] {
                     let waiting = plain.waiting(name);

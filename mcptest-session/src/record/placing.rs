@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::conversation::{Calls, Changed, Conversation, ModelCall, made};
+use super::conversation::{Changed, Conversation, ModelCall, ModelCalls, read_model_calls};
 use super::events;
 use super::fragments::{Fragments, LONG};
-use super::history::{Talk, Talks, Thing, is_answer};
+use super::history::{EventKey, History, HistoryTree, is_answer};
 use super::observed::Observed;
-use super::prefix_index::Beginnings;
+use super::prefix_index::PrefixIndex;
 use super::repeated;
 use super::scratchpad;
-use super::stored_request::Question;
+use super::stored_request::StoredRequest;
 use crate::exchange::{Item, Part};
 
 /// The system prompt of a request.
@@ -22,10 +22,10 @@ type System = Option<Arc<str>>;
 const MOST_RECENT: usize = 64;
 
 /// Sorts what went by. `prompts`: what the user is known to ask.
-pub(super) fn sorted(observed: &[Observed], prompts: &[String]) -> Calls {
-    let mut talks = Talks::default();
-    let (mut calls, mut made) = made(observed, &mut talks);
-    repeated::mark(&mut made, &mut talks);
+pub(super) fn group_into_conversations(observed: &[Observed], prompts: &[String]) -> ModelCalls {
+    let mut talks = HistoryTree::default();
+    let (mut calls, mut made) = read_model_calls(observed, &mut talks);
+    repeated::mark_answers(&mut made, &mut talks);
     let mut placing = Placing::new(prompts);
     for call in made {
         placing.place(call, &mut talks);
@@ -40,14 +40,14 @@ pub(super) struct Placing {
     /// What the user is known to ask.
     prompts: Vec<String>,
     conversations: Vec<Conversation>,
-    open: Vec<Open>,
+    open: Vec<OpenConversation>,
     /// The talk of each conversation after its last answer.
-    after: Beginnings,
+    after: PrefixIndex,
     /// The talk of each conversation after its last answer, without the text beside the calls of that answer: some
     /// clients leave it out.
-    bare: Beginnings,
+    bare: PrefixIndex,
     /// The conversations whose talk holds a call, and how often it does.
-    by_call: HashMap<Thing, BTreeMap<usize, usize>>,
+    by_call: HashMap<EventKey, BTreeMap<usize, usize>>,
     /// The last conversation with a system prompt and an opening.
     by_opening: HashMap<System, HashMap<String, usize>>,
     /// Long texts that the model said, each with the conversations in which it did.
@@ -58,9 +58,9 @@ pub(super) struct Placing {
 
 /// What is known of a conversation besides its calls.
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConversation {
     /// The talk of its last request.
-    asked: Talk,
+    asked: History,
     /// The system prompts of its requests.
     systems: HashSet<System>,
 }
@@ -74,20 +74,20 @@ impl Placing {
     }
 
     /// Puts a call into the conversation that it goes on with, or begins one.
-    pub(super) fn place(&mut self, mut call: ModelCall, talks: &mut Talks) {
+    pub(super) fn place(&mut self, mut call: ModelCall, talks: &mut HistoryTree) {
         let place = if call.forks {
             None
         } else if let Some((index, length)) = self.longest(&call, talks) {
-            call.known = items_of(&call, length);
+            call.known = item_count(&call, length);
             Some(index)
-        } else if let Some(index) = self.anew(&call) {
+        } else if let Some(index) = self.find_restarted(&call) {
             call.changed = Some(Changed::Anew);
             call.known = call.asked.items.len();
             Some(index)
         } else {
-            let changed = self.changed(&call, talks);
+            let changed = self.find_changed(&call, talks);
             if let Some(index) = changed {
-                call.changed = Some(if talks.goes_on(call.talk, self.open[index].asked) {
+                call.changed = Some(if talks.continues(call.talk, self.open[index].asked) {
                     Changed::LastAnswer
                 } else {
                     Changed::Past
@@ -99,7 +99,7 @@ impl Placing {
         };
         let index = place.unwrap_or_else(|| {
             self.conversations.push(Conversation::default());
-            self.open.push(Open::default());
+            self.open.push(OpenConversation::default());
             self.open.len() - 1
         });
         self.push(index, call, talks);
@@ -110,18 +110,18 @@ impl Placing {
         self.conversations
     }
 
-    fn push(&mut self, index: usize, call: ModelCall, talks: &mut Talks) {
+    fn push(&mut self, index: usize, call: ModelCall, talks: &mut HistoryTree) {
         let said = call.answered.then_some(call.said.parts.as_slice());
         let after = match said {
-            Some(said) => talks.after(call.talk, &call.asked.items, said),
+            Some(said) => talks.insert_answer(call.talk, &call.asked.items, said),
             None => call.talk,
         };
-        self.know_calls(index, after, talks);
-        self.after.put(index, after, talks);
+        self.index_calls(index, after, talks);
+        self.after.set(index, after, talks);
         match said.and_then(without_text) {
             Some(said) => {
-                let bare = talks.after(call.talk, &call.asked.items, &said);
-                self.bare.put(index, bare, talks);
+                let bare = talks.insert_answer(call.talk, &call.asked.items, &said);
+                self.bare.set(index, bare, talks);
             }
             None => self.bare.remove(index),
         }
@@ -150,9 +150,9 @@ impl Placing {
     }
 
     /// The conversation that a request goes on with, and how long its talk is. Notes that the client leaves a text out.
-    fn longest(&mut self, call: &ModelCall, talks: &Talks) -> Option<(usize, usize)> {
-        let whole = self.after.longest(call.talk, talks);
-        let bare = self.bare.longest(call.talk, talks);
+    fn longest(&mut self, call: &ModelCall, talks: &HistoryTree) -> Option<(usize, usize)> {
+        let whole = self.after.longest_continued(call.talk, talks);
+        let bare = self.bare.longest_continued(call.talk, talks);
         let length = |found: Option<(usize, usize)>| found.map(|(_, length)| length);
         if length(bare) <= length(whole) {
             return whole;
@@ -165,9 +165,9 @@ impl Placing {
     }
 
     /// Notes which calls the talk of a conversation holds now.
-    fn know_calls(&mut self, index: usize, after: Talk, talks: &Talks) {
-        let before = self.after.talk(index);
-        let shared = talks.shared(before, after);
+    fn index_calls(&mut self, index: usize, after: History, talks: &HistoryTree) {
+        let before = self.after.history(index);
+        let shared = talks.common_prefix(before, after);
         for call in talks.calls_since(before, shared) {
             if let Some(holders) = self.by_call.get_mut(&call)
                 && let Some(times) = holders.get_mut(&index)
@@ -186,7 +186,7 @@ impl Placing {
 
     /// The conversation with which a call goes on although its request begins anew: the same but for the last message, which
     /// tells the past.
-    fn anew(&self, call: &ModelCall) -> Option<usize> {
+    fn find_restarted(&self, call: &ModelCall) -> Option<usize> {
         let (own, before) = last_message(&call.asked)?;
         let recent = self.recent.get(&call.asked.system)?.iter().copied();
         let mut fitting = recent.filter(|index| {
@@ -199,28 +199,30 @@ impl Placing {
             is_same
                 && last_message(&last.asked).is_some_and(|(text, others)| {
                     others == before
-                        && scratchpad::goes_on(text, own, &last.said.parts, &self.prompts)
+                        && scratchpad::continues_message(text, own, &last.said.parts, &self.prompts)
                 })
         });
         fitting.next()
     }
 
     /// The last conversation with which a call goes on and whose past was changed.
-    fn changed(&self, call: &ModelCall, talks: &Talks) -> Option<usize> {
+    fn find_changed(&self, call: &ModelCall, talks: &HistoryTree) -> Option<usize> {
         let asked = &call.asked;
         let same_system = |index: &usize| self.open[*index].systems.contains(&asked.system);
         let opening = asked.opening();
-        let same_opening = opening.filter(|_| asked.answers() > 0).and_then(|opening| {
-            let last = self.by_opening.get(&asked.system)?.get(opening)?;
-            Some(*last)
-        });
-        let calls = talks.calls_since(call.talk, Talk::EMPTY);
+        let same_opening = opening
+            .filter(|_| asked.answer_count() > 0)
+            .and_then(|opening| {
+                let last = self.by_opening.get(&asked.system)?.get(opening)?;
+                Some(*last)
+            });
+        let calls = talks.calls_since(call.talk, History::EMPTY);
         let shares_calls = calls.filter_map(|call| {
             let mut holders = self.by_call.get(&call)?.keys().rev();
             holders.find(|index| same_system(index)).copied()
         });
         // A summary of what was said before is what a client begins again with.
-        let said = opening.map(|text| self.said.standing_in(text));
+        let said = opening.map(|text| self.said.found_in(text));
         let has_summary = said.into_iter().flatten().filter_map(|conversations| {
             let mut conversations = conversations.iter().rev().copied();
             conversations.find(same_system)
@@ -239,7 +241,7 @@ fn without_text(said: &[Part]) -> Option<Vec<Part>> {
 }
 
 /// The last message of a request, if it is the user's, and what stands before it.
-fn last_message(asked: &Question) -> Option<(&str, &[Arc<Item>])> {
+fn last_message(asked: &StoredRequest) -> Option<(&str, &[Arc<Item>])> {
     let (last, before) = asked.items.split_last()?;
     match &**last {
         Item::User(text) => Some((text, before)),
@@ -248,7 +250,7 @@ fn last_message(asked: &Question) -> Option<(&str, &[Arc<Item>])> {
 }
 
 /// How many items the first things of the talk of a call are.
-fn items_of(call: &ModelCall, length: usize) -> usize {
+fn item_count(call: &ModelCall, length: usize) -> usize {
     // What the provider holds is not gone through again.
     let (held, things) = call.held;
     let (held, length) = match length.checked_sub(things) {
@@ -256,7 +258,7 @@ fn items_of(call: &ModelCall, length: usize) -> usize {
         None => (0, length),
     };
     let items = &call.asked.items[held..];
-    let lengths = events::lengths(items);
+    let lengths = events::event_counts(items);
     let mut count = lengths.partition_point(|known| *known < length);
     // An answer may be several messages.
     while items.get(count).is_some_and(is_answer) && lengths.get(count + 1) == Some(&length) {

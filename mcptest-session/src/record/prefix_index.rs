@@ -3,19 +3,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::history::{Mark, Talk, Talks};
+use super::history::{History, HistoryTree, Mark};
 
 /// Histories, each with a number.
 #[derive(Debug, Default)]
-pub(super) struct Beginnings {
-    talks: HashMap<usize, (Talk, Mark)>,
+pub(super) struct PrefixIndex {
+    talks: HashMap<usize, (History, Mark)>,
     /// The histories by the hash of their words.
-    alike: HashMap<u64, Alike>,
+    alike: HashMap<u64, SameWords>,
 }
 
 /// The histories with the same words.
 #[derive(Debug, Default)]
-struct Alike {
+struct SameWords {
     all: BTreeSet<usize>,
     /// The histories whose calls and results have the same identifiers.
     by_ids: HashMap<u64, BTreeSet<usize>>,
@@ -23,9 +23,9 @@ struct Alike {
     loose: BTreeSet<usize>,
 }
 
-impl Beginnings {
+impl PrefixIndex {
     /// Adds a history, or puts it in the place of the one with this number.
-    pub(super) fn put(&mut self, number: usize, talk: Talk, talks: &Talks) {
+    pub(super) fn set(&mut self, number: usize, talk: History, talks: &HistoryTree) {
         self.remove(number);
         let mark = talks.mark(talk);
         let alike = self.alike.entry(mark.words).or_default();
@@ -38,22 +38,26 @@ impl Beginnings {
     }
 
     /// The history with a number.
-    pub(super) fn talk(&self, number: usize) -> Talk {
+    pub(super) fn history(&self, number: usize) -> History {
         let found = self.talks.get(&number);
-        found.map_or(Talk::EMPTY, |(talk, _)| *talk)
+        found.map_or(History::EMPTY, |(talk, _)| *talk)
     }
 
     /// The longest of the histories with which a history begins, the first of several; and how long it is.
-    pub(super) fn longest(&self, talk: Talk, talks: &Talks) -> Option<(usize, usize)> {
+    pub(super) fn longest_continued(
+        &self,
+        talk: History,
+        talks: &HistoryTree,
+    ) -> Option<(usize, usize)> {
         talks.beginnings(talk).find_map(|begin| {
             let sets = self.fitting(&talks.mark(begin)).into_iter();
-            let first = sets.filter_map(|numbers| self.that_fit(begin, numbers, talks).next());
+            let first = sets.filter_map(|numbers| self.continued_by(begin, numbers, talks).next());
             Some((first.min()?, talks.length(begin)))
         })
     }
 
     /// Takes out all histories with which a history begins.
-    pub(super) fn take_all(&mut self, talk: Talk, talks: &Talks) -> Vec<usize> {
+    pub(super) fn take_continued(&mut self, talk: History, talks: &HistoryTree) -> Vec<usize> {
         let mut taken = Vec::new();
         for begin in talks.beginnings(talk) {
             if self.talks.is_empty() {
@@ -61,7 +65,7 @@ impl Beginnings {
             }
             let sets = self.fitting(&talks.mark(begin)).into_iter();
             let found: BTreeSet<usize> = sets
-                .flat_map(|numbers| self.that_fit(begin, numbers, talks))
+                .flat_map(|numbers| self.continued_by(begin, numbers, talks))
                 .collect();
             for number in found {
                 self.remove(number);
@@ -85,14 +89,14 @@ impl Beginnings {
     }
 
     /// The histories of a set with which a history begins, in their order.
-    fn that_fit<'b>(
+    fn continued_by<'b>(
         &'b self,
-        talk: Talk,
+        talk: History,
         numbers: &'b BTreeSet<usize>,
-        talks: &'b Talks,
+        talks: &'b HistoryTree,
     ) -> impl Iterator<Item = usize> + 'b {
         let numbers = numbers.iter().copied();
-        numbers.filter(move |number| talks.goes_on(talk, self.talk(*number)))
+        numbers.filter(move |number| talks.continues(talk, self.history(*number)))
     }
 
     /// Takes out the history with a number.

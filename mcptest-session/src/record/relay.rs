@@ -13,17 +13,17 @@ use reqwest::Client;
 use reqwest::redirect::Policy;
 
 use super::aws;
-use super::compression::{Decoded, decoded};
-use super::limits::{Keeper, Limits, SetAside};
+use super::compression::{DecodedBody, decode_body};
+use super::limits::{LimitKeeper, Limits, SetAside};
 use super::log::Log;
 use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
 use super::query::without_keys;
-use super::tee_body::{Ending, MOST, Passing};
+use super::tee_body::{Ending, MOST, TeeBody};
 use crate::endpoint::{
     Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, SHOULD_RETRY, UPGRADE_REQUIRED,
-    Upstream, error, further, logins, refusal,
+    Upstream, credentials, end_to_end_headers, error_response, refusal,
 };
-use crate::exchange::Said;
+use crate::exchange::ModelResponse;
 use crate::lossless::{Change, parse};
 use crate::protocol::{self, Framing, Protocol, Route};
 
@@ -41,7 +41,7 @@ pub struct Relay {
     logins: Arc<Mutex<Vec<String>>>,
     /// Why the last model call reached no provider, or was answered with an error.
     unreached: Arc<Mutex<Option<String>>>,
-    keeper: Arc<Keeper>,
+    keeper: Arc<LimitKeeper>,
     region: Arc<OnceLock<String>>,
 }
 
@@ -77,7 +77,7 @@ impl Relay {
     /// Sets limits: model calls beyond them are refused.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.keeper = Arc::new(Keeper::new(limits));
+        self.keeper = Arc::new(LimitKeeper::new(limits));
         self
     }
 
@@ -85,7 +85,7 @@ impl Relay {
     /// `tool_call_budget`, `token_budget`.
     #[must_use]
     pub fn cap(&self) -> Option<&'static str> {
-        self.keeper.reached()
+        self.keeper.reached_cap()
     }
 
     pub(crate) fn began(&self) -> Instant {
@@ -104,26 +104,26 @@ impl Relay {
 
     /// What clients logged in with: values that must not get into a file.
     #[must_use]
-    pub fn logins(&self) -> Vec<String> {
+    pub fn credentials(&self) -> Vec<String> {
         let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         logins.clone()
     }
 
     /// Why the last model call reached no provider, or with what error it was answered, with the provider's address; nothing
     /// where it was answered.
-    pub(crate) fn unreached(&self) -> Option<String> {
+    pub(crate) fn upstream_failure(&self) -> Option<String> {
         let unreached = self.unreached.lock();
         unreached.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn set_unreached(&self, why: Option<String>) {
+    fn set_upstream_failure(&self, why: Option<String>) {
         let unreached = self.unreached.lock();
         *unreached.unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     /// Whether it is known where a provider is.
     #[must_use]
-    pub fn knows(&self, provider: &Provider) -> bool {
+    pub fn has_provider(&self, provider: &Provider) -> bool {
         let mut upstreams = self.upstreams.iter();
         upstreams.any(|upstream| upstream.provider() == provider)
     }
@@ -143,7 +143,7 @@ impl Relay {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn keep_login(&self, value: &str) {
+    fn keep_credential(&self, value: &str) {
         let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         if value.len() >= SHORTEST_LOGIN && !logins.iter().any(|known| known == value) {
             logins.push(value.to_owned());
@@ -154,9 +154,9 @@ impl Relay {
         let Some((provider, path)) = Provider::of_path(&incoming.path) else {
             let text = format!(
                 "the address does not end with a provider; known providers: {}",
-                crate::endpoint::names()
+                crate::endpoint::provider_names()
             );
-            return error(&incoming.path, 404, &text);
+            return error_response(&incoming.path, 404, &text);
         };
         if let Some(refused) = self.refuse(&incoming, path) {
             return refused;
@@ -168,7 +168,7 @@ impl Relay {
                 "the address of `{}` is not known; set {variable} to it",
                 provider.name
             );
-            return error(&incoming.path, 502, &text);
+            return error_response(&incoming.path, 502, &text);
         };
         let region = aws::region(&incoming.headers, own_variable);
         let placed = aws::in_region(upstream, region.as_deref());
@@ -181,28 +181,31 @@ impl Relay {
         let mut aside = None;
         if known.is_some() {
             let asked = observed.asked.as_ref();
-            match self.keeper.ask(&self.log, asked, incoming.body.len()) {
+            match self
+                .keeper
+                .reserve_call(&self.log, asked, incoming.body.len())
+            {
                 Ok(set) => aside = set,
                 // No client asks again after such an error.
-                Err(text) => return error(&incoming.path, 400, &text),
+                Err(text) => return error_response(&incoming.path, 400, &text),
             }
         }
-        let mut headers = further(&incoming.headers);
-        for login in logins(&headers) {
-            self.keep_login(login);
+        let mut headers = end_to_end_headers(&incoming.headers);
+        for login in credentials(&headers) {
+            self.keep_credential(login);
         }
         let asks = known
             .as_ref()
             .filter(|_| !self.untouched)
             .and_then(|(protocol, _)| protocol.asking_for_tokens(&incoming.body));
         let without_tokens = asks.is_some();
-        let mut ending = AnswerOf {
+        let mut ending = PendingAnswer {
             relay: self.clone(),
             place: self.log.begin(observed),
             aside,
             protocol: known.map(|(protocol, _)| protocol),
             asked: format!("`{}`", provider.name),
-            address: upstream.display_url() + &from_variable(upstream),
+            address: upstream.display_url() + &variable_hint(upstream),
             is_told: false,
         };
         let body = match asks {
@@ -220,11 +223,11 @@ impl Relay {
             .and_then(|_| aws::sign(&incoming.method, &url, &mut headers, &body, own_variable));
         if let Err(text) = signed {
             if is_model_call {
-                self.set_unreached(Some(text.clone()));
+                self.set_upstream_failure(Some(text.clone()));
             }
             ending.end(Outcome::Lost(text.clone()), Vec::new(), false);
             // No client asks again after such an error.
-            return error(&incoming.path, 400, &text);
+            return error_response(&incoming.path, 400, &text);
         }
         self.keep_region(upstream, region);
         let mut request = self.client.request(incoming.method, url).headers(headers);
@@ -233,7 +236,7 @@ impl Relay {
         }
         let sent = request.send().await;
         if is_model_call && sent.is_ok() {
-            self.set_unreached(None);
+            self.set_upstream_failure(None);
         }
         match sent {
             Ok(answer) => ending.pass(answer, without_tokens),
@@ -252,7 +255,7 @@ impl Relay {
         };
         self.log
             .end(place, self.now(), false, (outcome, Vec::new()));
-        Some(error(&incoming.path, status, &text))
+        Some(error_response(&incoming.path, status, &text))
     }
 
     /// The answer to a request that the provider did not answer.
@@ -260,23 +263,23 @@ impl Relay {
         &self,
         path: &str,
         failure: reqwest::Error,
-        mut ending: AnswerOf,
+        mut ending: PendingAnswer,
         is_model_call: bool,
     ) -> Response {
         if let Some(aside) = ending.aside.take_if(|_| failure.is_connect()) {
-            aside.give_back();
+            aside.release();
         }
         let is_connect = failure.is_connect();
-        let words = words_of(&failure.without_url());
+        let words = error_text(&failure.without_url());
         let text = format!(
             "{} cannot be reached at {}: {words}",
             ending.asked, ending.address
         );
         if is_model_call {
-            self.set_unreached(Some(text.clone()));
+            self.set_upstream_failure(Some(text.clone()));
         }
         ending.end(Outcome::Lost(text.clone()), Vec::new(), false);
-        let mut answer = error(path, 502, &text);
+        let mut answer = error_response(path, 502, &text);
         // Clients ask again where a connection is lost.
         if !is_connect {
             answer.headers_mut().remove(SHOULD_RETRY);
@@ -293,18 +296,18 @@ impl Relay {
         let query = incoming.query.as_deref().map(|query| {
             let (query, keys) = without_keys(query);
             for key in &keys {
-                self.keep_login(key);
+                self.keep_credential(key);
             }
             query
         });
         let encodings = encodings(&incoming.headers);
-        let body = decoded(&encodings, incoming.body.to_vec(), MOST);
+        let body = decode_body(&encodings, incoming.body.to_vec(), MOST);
         let parsed = known.and_then(|_| parse(&body.bytes).ok());
         let changes = parsed.iter().flat_map(|it| it.changes.iter().copied());
         let changes = changes.collect();
         let asked = known.zip(parsed).and_then(|((protocol, route), parsed)| {
             let is_object = parsed.value.is_object();
-            is_object.then(|| self.log.question(protocol.asked(route, &parsed.value)))
+            is_object.then(|| self.log.store_request(protocol.asked(route, &parsed.value)))
         });
         Observed {
             protocol: known.map(|(protocol, _)| *protocol),
@@ -340,7 +343,7 @@ fn own_variable(name: &str) -> Option<String> {
 }
 
 /// The variable that says where a provider is, where one does.
-fn from_variable(upstream: &Upstream) -> String {
+fn variable_hint(upstream: &Upstream) -> String {
     let provider = upstream.provider();
     let mut names = provider.variables.iter();
     let found = names.find(|name| {
@@ -359,7 +362,7 @@ fn first_line(body: &[u8]) -> String {
 }
 
 /// What an error says, and what it says of its cause.
-pub(crate) fn words_of(error: &dyn std::error::Error) -> String {
+pub(crate) fn error_text(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -380,7 +383,7 @@ fn encodings(headers: &HeaderMap) -> Vec<String> {
 }
 
 /// The answer to a request that was noted. One that is dropped came to nothing: its client went away.
-struct AnswerOf {
+struct PendingAnswer {
     relay: Relay,
     place: usize,
     /// What was set aside for it.
@@ -392,7 +395,7 @@ struct AnswerOf {
     is_told: bool,
 }
 
-impl Drop for AnswerOf {
+impl Drop for PendingAnswer {
     fn drop(&mut self) {
         if !self.is_told {
             let words = "the client closed the connection before the answer began";
@@ -401,40 +404,40 @@ impl Drop for AnswerOf {
     }
 }
 
-impl AnswerOf {
+impl PendingAnswer {
     fn end(&mut self, outcome: Outcome, changes: Vec<Change>, gone: bool) {
         self.is_told = true;
         if let Some(aside) = self.aside.take() {
             match &outcome {
-                Outcome::Said { said, .. } => {
+                Outcome::Answered { said, .. } => {
                     // A provider that does not say what was used is not free.
                     if let Some(tokens) = said.tokens {
                         aside.settle(tokens);
                     }
                 }
-                Outcome::Failed { .. } => aside.give_back(),
+                Outcome::Failed { .. } => aside.release(),
                 _ => {}
             }
         }
-        if self.protocol.is_some() && !matches!(&outcome, Outcome::Said { broken: None, .. }) {
+        if self.protocol.is_some() && !matches!(&outcome, Outcome::Answered { broken: None, .. }) {
             self.relay.keeper.failed();
         }
         if let (Some(_), Outcome::Failed { status, message }) = (self.protocol, &outcome) {
             self.relay
-                .set_unreached(Some(self.refused(*status, message)));
+                .set_upstream_failure(Some(self.error_summary(*status, message)));
         }
         let log = &self.relay.log;
         log.end(self.place, self.relay.now(), gone, (outcome, changes));
     }
 
     /// What an error of the provider says, for people: its first line, without the keys of the session.
-    fn refused(&self, status: u16, message: &str) -> String {
+    fn error_summary(&self, status: u16, message: &str) -> String {
         let Self { asked, address, .. } = self;
         let mut lines = message.lines().map(str::trim);
         let first = lines.find(|line| !line.is_empty());
         let said = first.map_or_else(String::new, |line| {
             let mut line = line.to_owned();
-            for login in self.relay.logins() {
+            for login in self.relay.credentials() {
                 line = line.replace(&login, "[redacted]");
             }
             format!(": {line}")
@@ -445,12 +448,12 @@ impl AnswerOf {
     /// Passes an answer back while it comes.
     fn pass(mut self, answer: reqwest::Response, without_tokens: bool) -> Response {
         let status = answer.status();
-        let head = Head {
+        let head = AnswerHead {
             status: status.as_u16(),
             media_type: media_type(answer.headers()),
             encodings: encodings(answer.headers()),
         };
-        let mut headers = further(answer.headers());
+        let mut headers = end_to_end_headers(answer.headers());
         let is_plain = head.framing() == Some(Framing::Events) && head.encodings.is_empty();
         let without_tokens = self.protocol.filter(|_| without_tokens && is_plain);
         if without_tokens.is_some() {
@@ -458,12 +461,12 @@ impl AnswerOf {
         }
         let at_end = Box::new(move |copy, ending| {
             let (outcome, changes) = head.outcome(self.protocol, copy, &ending);
-            let is_whole = matches!(&outcome, Outcome::Said { broken: None, .. });
+            let is_whole = matches!(&outcome, Outcome::Answered { broken: None, .. });
             self.end(outcome, changes, ending == Ending::Gone && !is_whole);
         });
         let length = answer.content_length();
         let upstream = Box::pin(answer.bytes_stream());
-        let body = Passing::new(upstream, length, without_tokens, at_end);
+        let body = TeeBody::new(upstream, length, without_tokens, at_end);
         let mut response = Response::new(Body::from_stream(body));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
@@ -478,13 +481,13 @@ fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 /// What an answer says before its body.
-struct Head {
+struct AnswerHead {
     status: u16,
     media_type: Option<String>,
     encodings: Vec<String>,
 }
 
-impl Head {
+impl AnswerHead {
     fn framing(&self) -> Option<Framing> {
         Framing::from_media_type(self.media_type.as_deref()?)
     }
@@ -498,7 +501,7 @@ impl Head {
         let none = |outcome| (outcome, Vec::new());
         let whole = *ending == Ending::Whole;
         let framing = self.framing();
-        let Decoded { bytes, problem } = decoded(&self.encodings, copy, MOST);
+        let DecodedBody { bytes, problem } = decode_body(&self.encodings, copy, MOST);
         let broken = match ending {
             Ending::Whole => None,
             Ending::Gone => {
@@ -543,8 +546,8 @@ impl Head {
         let outcome = match assembled.body.and_then(|body| protocol.said(&body)) {
             Some(said) => {
                 let error = assembled.error.map(Box::new);
-                let said = Said { error, ..said };
-                Outcome::Said { said, broken }
+                let said = ModelResponse { error, ..said };
+                Outcome::Answered { said, broken }
             }
             None => match broken {
                 Some(broken) => Outcome::Lost(broken),
@@ -577,8 +580,8 @@ mod tests {
         }
         assert_eq!(first_line("é".repeat(300).as_bytes()).chars().count(), LINE);
         let relay = Relay::new(Vec::new(), false).unwrap();
-        relay.keep_login("k-12345678");
-        let answer = AnswerOf {
+        relay.keep_credential("k-12345678");
+        let answer = PendingAnswer {
             relay,
             place: 0,
             aside: None,
@@ -588,11 +591,11 @@ mod tests {
             is_told: true,
         };
         assert_eq!(
-            answer.refused(401, "\nno such key: k-12345678\nSee the manual."),
+            answer.error_summary(401, "\nno such key: k-12345678\nSee the manual."),
             "`openai` answered 401 at https://a/v1: no such key: [redacted]"
         );
         assert_eq!(
-            answer.refused(500, ""),
+            answer.error_summary(500, ""),
             "`openai` answered 500 at https://a/v1"
         );
     }

@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use mcptest_trace::trace::SCHEMA_VERSION;
 use serde_json::{Map, Value, json};
 
 use super::agent_names::AgentNames;
-use super::conversation::{Calls, Changed, Conversation, ModelCall};
+use super::conversation::{Changed, Conversation, ModelCall, ModelCalls};
 use super::mcp_calls::McpCalls;
 use super::mcp_field;
 use super::observed::{Observed, Outcome};
 use super::options::{Role, RunOptions, most_tokens};
 use super::own_calls::OwnCalls;
 use super::own_field;
-use super::placing::sorted;
+use super::placing::group_into_conversations;
 use super::session_field;
-use super::writing::{ToldAsMessages, Writing};
+use super::writing::{MessageResults, RunWriter};
 use crate::exchange::{Item, Part, Stop};
 use crate::lossless::Change;
 use crate::mcp::NameIndex;
@@ -60,7 +60,7 @@ impl fmt::Display for RunError {
                 write!(
                     f,
                     "; it sent {} of unknown kinds, such as `{first}`",
-                    counted(others.len(), "request")
+                    pluralize(others.len(), "request")
                 )
             }
             Self::NothingSaid(why) => write!(
@@ -88,11 +88,11 @@ impl RecordedRun {
     ///
     /// No model was asked, none answered, or an answer cannot be read.
     pub fn from_observed(observed: &[Observed], options: &RunOptions) -> Result<Self, RunError> {
-        let calls = sorted(observed, &options.turns);
+        let calls = group_into_conversations(observed, &options.turns);
         if !calls.unreadable.is_empty() {
             return Err(RunError::Unreadable(calls.unreadable));
         }
-        let Some(main) = main_of(&calls.conversations, options) else {
+        let Some(main) = find_main(&calls.conversations, options) else {
             return Err(if calls.failed.is_empty() {
                 let others = observed.iter().map(|one| match &one.outcome {
                     Outcome::Refused(why) => format!("{}: {why}", one.path),
@@ -103,14 +103,14 @@ impl RecordedRun {
                 RunError::NothingSaid(calls.failed)
             });
         };
-        Ok(made(&calls, main, observed, options))
+        Ok(build_run(&calls, main, observed, options))
     }
 }
 
 /// The main conversation: that which the user's first words open, else one that holds them, else the first
 /// one with tools, else the first.
-fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize> {
-    let is_answered = |conversation: &Conversation| conversation.answered().next().is_some();
+fn find_main(conversations: &[Conversation], options: &RunOptions) -> Option<usize> {
+    let is_answered = |conversation: &Conversation| conversation.answered_calls().next().is_some();
     let prompt = options.turns.first().map(|text| text.trim());
     let prompt = prompt.filter(|text| !text.is_empty());
     let opened = |conversation: &Conversation| {
@@ -139,12 +139,12 @@ fn main_of(conversations: &[Conversation], options: &RunOptions) -> Option<usize
     let main = best(&opened)
         .or_else(|| best(&holds))
         .or_else(|| best(&|_| true))?;
-    Some(gone_on_with(conversations, main))
+    Some(continued_conversation(conversations, main))
 }
 
 /// The conversation that the client went on with, of those that begin with the same question as the main one; else
 /// the last of them.
-fn gone_on_with(conversations: &[Conversation], main: usize) -> usize {
+fn continued_conversation(conversations: &[Conversation], main: usize) -> usize {
     let begin = |conversation: &Conversation| {
         let first = conversation.calls.first()?;
         let (question, _) = first.equal?;
@@ -163,7 +163,12 @@ fn gone_on_with(conversations: &[Conversation], main: usize) -> usize {
     longest.map_or(main, |(index, _)| index)
 }
 
-fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions) -> RecordedRun {
+fn build_run(
+    calls: &ModelCalls,
+    main: usize,
+    observed: &[Observed],
+    options: &RunOptions,
+) -> RecordedRun {
     let conversations = &calls.conversations;
     let mut names = AgentNames::new(&conversations[main]);
     let role = |(index, conversation): (usize, &Conversation)| {
@@ -180,37 +185,41 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     let mcp = McpCalls::pair(conversations, &roles, &options.mcp);
     let known = NameIndex::from_traffic(&options.mcp);
     let found = OwnCalls::pair(conversations, main, &mcp, &options.own_calls);
-    let mut writing = Writing::new(options, &known, &mcp, &found);
+    let mut writing = RunWriter::new(options, &known, &mcp, &found);
     writing.write(conversations, &roles);
     let told = writing.mcp_calls_in_trace();
     let messages = writing.take_messages();
-    let told_otherwise = writing.take_told_otherwise();
-    let mut notes = notes_of(own, options, &messages);
-    notes.extend(alike(conversations, main, options));
+    let told_otherwise = writing.take_told_differences();
+    let mut notes = conversation_notes(own, options, &messages);
+    notes.extend(note_alike_conversations(conversations, main, options));
     if let Some(calls) = writing.without_results(own) {
-        let calls = counted(calls, "call");
+        let calls = pluralize(calls, "call");
         notes.push(format!(
             "no result is recorded for {calls}: the agent tells the model no results that belong to calls, so gates that need \
              results judge on nothing"
         ));
     }
     notes.extend(mcp_field::notes(&options.mcp, &mcp, &told));
-    notes.extend(read_otherwise(observed, &writing.changes()));
+    notes.extend(note_changes(observed, &writing.changes()));
     let others = conversations.iter().enumerate();
     let others = others
         .filter(|(place, _)| *place != main)
         .map(|(_, other)| other);
-    let mut conversation = writing.conversation(own, others, &mut notes);
-    ending(own, options, &mut conversation, &mut notes);
+    let mut conversation = writing.conversation_json(own, others, &mut notes);
+    write_ending(own, options, &mut conversation, &mut notes);
     if let Some(duration) = options.duration_ms {
         conversation["duration_ms"] = duration.into();
     }
     let unknown = writing.unknown();
-    let tools: Vec<Value> = own.tools().iter().map(|tool| writing.tool(tool)).collect();
-    let closing = writing.own_closing();
+    let tools: Vec<Value> = own
+        .tools()
+        .iter()
+        .map(|tool| writing.tool_json(tool))
+        .collect();
+    let closing = writing.printed_closing();
     let in_trace = writing.take_own();
-    let mut trace = writing.trace(&conversation, closing);
-    own_field::mark(&mut trace, &in_trace, &options.own_calls);
+    let mut trace = writing.into_trace(&conversation, closing);
+    own_field::mark_differences(&mut trace, &in_trace, &options.own_calls);
     notes.extend(own_field::notes(&trace));
     let tools_told = own_field::to_json(&trace, &in_trace, &found, &options.own_calls);
     let first = own.calls.first();
@@ -237,7 +246,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
     }
     if let Some(first) = first {
         let parameters = Value::Object((*first.asked.parameters).clone());
-        for (key, value) in limits(&parameters) {
+        for (key, value) in sampling_limits(&parameters) {
             cassette[key] = value;
         }
     }
@@ -252,7 +261,7 @@ fn made(calls: &Calls, main: usize, observed: &[Observed], options: &RunOptions)
         cassette["session"]["mcp"] = mcp;
     }
     let session = &mut cassette["session"];
-    own_field::mark_open(session, calls, observed, &options.mcp, &options.own_calls);
+    own_field::mark_open_runs(session, calls, observed, &options.mcp, &options.own_calls);
     if !tools_told.is_empty() {
         session["tools"] = tools_told.into();
     }
@@ -278,7 +287,11 @@ fn closing_field(session: &mut Value, closing: Option<&str>, options: &RunOption
 }
 
 /// What must be known where several conversations may be the one that the suite began.
-fn alike(conversations: &[Conversation], main: usize, options: &RunOptions) -> Option<String> {
+fn note_alike_conversations(
+    conversations: &[Conversation],
+    main: usize,
+    options: &RunOptions,
+) -> Option<String> {
     let prompt = options.turns.first().map(|text| text.trim());
     let prompt = prompt.filter(|prompt| !prompt.is_empty())?;
     let first = |one: usize| conversations[one].calls.first().map(|call| &call.asked);
@@ -302,7 +315,11 @@ fn alike(conversations: &[Conversation], main: usize, options: &RunOptions) -> O
 }
 
 /// What must be known of the main conversation to read its run.
-fn notes_of(own: &Conversation, options: &RunOptions, messages: &ToldAsMessages) -> Vec<String> {
+fn conversation_notes(
+    own: &Conversation,
+    options: &RunOptions,
+    messages: &MessageResults,
+) -> Vec<String> {
     let mut notes = Vec::new();
     let prompt = options.turns.first().map(|text| text.trim());
     if prompt.is_some_and(|prompt| !prompt.is_empty() && !opening_holds(own, prompt)) {
@@ -324,7 +341,7 @@ fn notes_of(own: &Conversation, options: &RunOptions, messages: &ToldAsMessages)
         );
     }
     if messages.results > 0 {
-        let results = counted(messages.results, "result");
+        let results = pluralize(messages.results, "result");
         notes.push(format!("{results} told as messages of the user"));
     }
     let is_retry = |changed: &&Changed| **changed == Changed::LastAnswer;
@@ -349,15 +366,16 @@ fn notes_of(own: &Conversation, options: &RunOptions, messages: &ToldAsMessages)
 }
 
 /// What the run has otherwise than it went by. A client sends the talk before with each request.
-fn read_otherwise(observed: &[Observed], results: &BTreeMap<Change, usize>) -> Vec<String> {
+fn note_changes(observed: &[Observed], results: &BTreeMap<Change, usize>) -> Vec<String> {
     let mut calls: BTreeMap<Change, usize> = BTreeMap::new();
     for change in observed.iter().flat_map(|one| &one.changes) {
         *calls.entry(*change).or_default() += 1;
     }
     let notes = |counts: &BTreeMap<Change, usize>, what: &str| {
         let each = counts.iter();
-        let note = each
-            .map(|(change, count)| format!("{}, in {}", change.describe(), counted(*count, what)));
+        let note = each.map(|(change, count)| {
+            format!("{}, in {}", change.describe(), pluralize(*count, what))
+        });
         note.collect::<Vec<_>>()
     };
     [notes(&calls, "model call"), notes(results, "tool result")].concat()
@@ -370,7 +388,7 @@ fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {
 }
 
 /// The sampling temperature and the most tokens, in the spellings of all formats.
-fn limits(parameters: &Value) -> Map<String, Value> {
+fn sampling_limits(parameters: &Value) -> Map<String, Value> {
     let config = &parameters["generationConfig"];
     let mut limits = Map::new();
     let temperature = [parameters.get("temperature"), config.get("temperature")];
@@ -384,7 +402,7 @@ fn limits(parameters: &Value) -> Map<String, Value> {
 }
 
 /// How the run stopped.
-fn ending(
+fn write_ending(
     own: &Conversation,
     options: &RunOptions,
     conversation: &mut Value,

@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use crate::exchange::Part;
-use crate::lossless::exact;
+use crate::lossless::parse_exact;
 
 /// A shorter line of what the model said stands in many texts by chance.
 const LONG_LINE: usize = 16;
 
 /// What a text has more than an earlier one, if something was put into that at one place: what was put in, and what of
 /// the earlier text stands after it. The place is the begin of a line, where it can be.
-pub(crate) fn put_in<'a>(before: &str, after: &'a str) -> Option<(&'a str, &'a str)> {
+pub(crate) fn inserted_text<'a>(before: &str, after: &'a str) -> Option<(&'a str, &'a str)> {
     let shared = shared_begin(before, after);
     if shared == before.len() {
         return Some((&after[shared..], ""));
@@ -26,10 +26,15 @@ pub(crate) fn put_in<'a>(before: &str, after: &'a str) -> Option<(&'a str, &'a s
 
 /// Whether a message of the user goes on with an earlier one: it is the same around the past, and it tells what the model
 /// said last. `prompts`: what the user is known to ask.
-pub(crate) fn goes_on(before: &str, after: &str, said: &[Part], prompts: &[String]) -> bool {
+pub(crate) fn continues_message(
+    before: &str,
+    after: &str,
+    said: &[Part],
+    prompts: &[String],
+) -> bool {
     let is_same_around = || {
         let begin = shared_begin(before, after);
-        let end = after.len() - begin - since(before, after).len();
+        let end = after.len() - begin - text_since(before, after).len();
         let around = [&before[..begin], &before[before.len() - end..]];
         let mut prompts = prompts
             .iter()
@@ -37,11 +42,11 @@ pub(crate) fn goes_on(before: &str, after: &str, said: &[Part], prompts: &[Strin
             .filter(|it| !it.is_empty());
         prompts.any(|prompt| around.iter().any(|text| text.contains(prompt)))
     };
-    let has_more = || put_in(before, after).is_some_and(|(more, _)| !more.trim().is_empty());
-    if tells(said, before, after) {
+    let has_more = || inserted_text(before, after).is_some_and(|(more, _)| !more.trim().is_empty());
+    if tells_answer(said, before, after) {
         return has_more() || is_same_around();
     }
-    let more = put_in(before, after).filter(|_| is_same_around());
+    let more = inserted_text(before, after).filter(|_| is_same_around());
     more.is_some_and(|(more, _)| end_of_parts(said, more).is_some())
 }
 
@@ -51,7 +56,7 @@ fn end_of_parts(said: &[Part], text: &str) -> Option<usize> {
     let mut leaves: Vec<String> = Vec::new();
     let mut add = |text: &str| {
         for line in text.lines() {
-            match exact(line) {
+            match parse_exact(line) {
                 Some(value @ Value::Object(_)) => {
                     each_leaf(&value, &mut |leaf| leaves.push(leaf.to_owned()));
                 }
@@ -61,7 +66,7 @@ fn end_of_parts(said: &[Part], text: &str) -> Option<usize> {
     };
     for part in said {
         if let Part::Text(text) | Part::Refusal(text) = part {
-            match exact(text) {
+            match parse_exact(text) {
                 Some(value @ Value::Object(_)) => each_leaf(&value, &mut add),
                 _ => add(text),
             }
@@ -111,7 +116,7 @@ fn each_leaf(value: &Value, take: &mut impl FnMut(&str)) {
 }
 
 /// Whether a text tells what the model said, and an earlier one does not, or tells it less often.
-fn tells(said: &[Part], before: &str, after: &str) -> bool {
+fn tells_answer(said: &[Part], before: &str, after: &str) -> bool {
     let is_new = |words: &str| {
         let times = |text: &str| text.matches(words).count();
         times(after) > times(before)
@@ -129,7 +134,7 @@ pub(crate) fn without_label(text: &str) -> &str {
 }
 
 /// What a text has more than an earlier one: without what both begin with, and what both end with.
-pub(crate) fn since<'a>(before: &str, after: &'a str) -> &'a str {
+pub(crate) fn text_since<'a>(before: &str, after: &'a str) -> &'a str {
     let begin = shared_begin(before, after);
     let end = shared_end(&before[begin..], &after[begin..]);
     &after[begin..after.len() - end]
@@ -172,7 +177,7 @@ fn pieces(said: &[Part]) -> Vec<String> {
     let mut whole = String::new();
     for part in said {
         if let Part::Text(text) | Part::Refusal(text) = part {
-            match exact(text) {
+            match parse_exact(text) {
                 Some(value @ Value::Object(_)) => each_text(&value, &mut add_lines),
                 _ => add_lines(text),
             }
@@ -221,19 +226,19 @@ mod tests {
 
     #[test]
     fn what_was_put_into_a_text_begins_with_a_line() {
-        assert_eq!(put_in("Q: a\n", "Q: a\nb\n"), Some(("b\n", "")));
+        assert_eq!(inserted_text("Q: a\n", "Q: a\nb\n"), Some(("b\n", "")));
         assert_eq!(
-            put_in("Q\nBe quick", "Q\nBe so\nBe quick"),
+            inserted_text("Q\nBe quick", "Q\nBe so\nBe quick"),
             Some(("Be so\n", "Be quick"))
         );
         assert_eq!(
-            put_in("Q\nrest\n", "Q\nred\nrest\n"),
+            inserted_text("Q\nrest\n", "Q\nred\nrest\n"),
             Some(("red\n", "rest\n"))
         );
-        assert_eq!(put_in("ab", "axb"), Some(("x", "b")));
-        assert_eq!(put_in("é!", "éü!"), Some(("ü", "!")));
+        assert_eq!(inserted_text("ab", "axb"), Some(("x", "b")));
+        assert_eq!(inserted_text("é!", "éü!"), Some(("ü", "!")));
         for other in ["Q: b\n", "P: a\nQ: a\n", ""] {
-            assert_eq!(put_in("Q: a\n", other), None, "{other}");
+            assert_eq!(inserted_text("Q: a\n", other), None, "{other}");
         }
     }
 
@@ -242,7 +247,7 @@ mod tests {
         let prompts = ["Refund 7.".to_owned()];
         let before = "Question: Refund 7.\n";
         let said = says("I look.\nAction: find_order 7");
-        let goes_on = |after: &str| goes_on(before, after, &said, &prompts);
+        let goes_on = |after: &str| continues_message(before, after, &said, &prompts);
         assert!(goes_on(
             "Question: Refund 7.\nI look.\nAction: find_order 7\nObservation: sent\n"
         ));
@@ -266,7 +271,7 @@ mod tests {
         );
         let before = "[[ question ]]\nRefund 7.\n\n[[ trajectory ]]\n\n\nRespond.";
         let after = "[[ question ]]\nRefund 7.\n\n[[ trajectory ]]\n[[ thought_0 ]]\nThe order is not known yet.\n\n\nRespond.";
-        assert!(goes_on(before, after, &said, &[]));
+        assert!(continues_message(before, after, &said, &[]));
         #[cfg(feature = "play")]
         assert_eq!(
             last_told_answer([&said[..], &says("Done.")], after),
@@ -291,13 +296,16 @@ mod tests {
         };
         for said in [&lines, &fields] {
             let after = told("I look.", "find");
-            assert!(goes_on(before, &after, said, &prompts));
+            assert!(continues_message(before, &after, said, &prompts));
             #[cfg(feature = "play")]
             assert_eq!(last_told_answer([&said[..], &said[..]], &after), Some(0));
             for other in [told("I wait.", "pay"), before.to_owned()] {
-                assert!(!goes_on(before, &other, said, &prompts), "{other}");
+                assert!(
+                    !continues_message(before, &other, said, &prompts),
+                    "{other}"
+                );
             }
-            assert!(!goes_on(
+            assert!(!continues_message(
                 "Another.\n",
                 &told("I look.", "find"),
                 said,

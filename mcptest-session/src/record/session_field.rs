@@ -13,19 +13,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::conversation::{Calls, Conversation, ModelCall};
+use super::conversation::{Conversation, ModelCall, ModelCalls};
 use super::events;
-use super::messages::{self, Told};
+use super::messages::{self, Message};
 use super::observed::{Observed, Outcome};
 use super::options::Role;
-use crate::exchange::{Asked, Item, Part, Tool};
+use crate::exchange::{Item, ModelRequest, Part, Tool};
 use crate::protocol::is_numbered;
 
 /// The version of the field.
 const VERSION: &str = "1.2";
 
 pub(super) fn to_json(
-    calls: &Calls,
+    calls: &ModelCalls,
     roles: &[Role],
     observed: &[Observed],
     notes: &[String],
@@ -50,10 +50,10 @@ pub(super) fn to_json(
             Role::Agent(name) => ("agent", Some(name)),
         };
         let is_main = role == "main";
-        let mut beside = Beside::for_conversation(conversation, is_main);
+        let mut beside = RequestState::for_conversation(conversation, is_main);
         let mut past = Past::default();
-        let written = conversation.answered().map(|call| {
-            let mut written = answer(call, is_main);
+        let written = conversation.answered_calls().map(|call| {
+            let mut written = answer_json(call, is_main);
             beside.add(call, &mut written);
             if call.changed.is_some() {
                 written["past"] = events::digest(&call.asked.items).into();
@@ -75,9 +75,9 @@ pub(super) fn to_json(
         }
         if role == "agent" {
             let tools = conversation.tools();
-            written["tools"] = tools.iter().map(written_tool).collect();
+            written["tools"] = tools.iter().map(tool_json).collect();
         }
-        let strict = strict(conversation);
+        let strict = strict_tools(conversation);
         if !strict.is_empty() {
             written["strict"] = strict.into();
         }
@@ -100,7 +100,7 @@ pub(super) fn to_json(
         conversations.push(written);
     }
     field["conversations"] = conversations.into();
-    let others: Vec<Value> = observed.iter().filter_map(other).collect();
+    let others: Vec<Value> = observed.iter().filter_map(other_json).collect();
     if !others.is_empty() {
         field["others"] = others.into();
     }
@@ -108,13 +108,13 @@ pub(super) fn to_json(
 }
 
 /// What the requests of a conversation say besides its talk: each thing is written where it changes.
-struct Beside<'c> {
+struct RequestState<'c> {
     system: Option<&'c str>,
     tools: Vec<&'c str>,
     parameters: Option<&'c Map<String, Value>>,
 }
 
-impl<'c> Beside<'c> {
+impl<'c> RequestState<'c> {
     /// What stands elsewhere in the cassette already.
     fn for_conversation(conversation: &'c Conversation, is_main: bool) -> Self {
         let first = conversation.calls.first();
@@ -122,7 +122,7 @@ impl<'c> Beside<'c> {
         let calls = conversation.calls.iter().filter(|_| has_list);
         Self {
             system: first.and_then(|call| call.asked.system.as_deref()),
-            tools: names(calls.flat_map(|call| &*call.asked.tools)),
+            tools: tool_names(calls.flat_map(|call| &*call.asked.tools)),
             parameters: None,
         }
     }
@@ -133,7 +133,7 @@ impl<'c> Beside<'c> {
             self.system = asked.system.as_deref();
             written["system_prompt"] = self.system.into();
         }
-        let tools = names(asked.tools.iter());
+        let tools = tool_names(asked.tools.iter());
         if tools != self.tools {
             written["tools"] = json!(tools);
             self.tools = tools;
@@ -150,7 +150,7 @@ impl<'c> Beside<'c> {
 
 /// What the last request of a conversation said whose past the agent had changed.
 #[derive(Default)]
-struct Past(Vec<Told>);
+struct Past(Vec<Message>);
 
 impl Past {
     /// What a request says that the one before did not. `calls`: the calls whose results a message tells, in their order.
@@ -171,7 +171,7 @@ impl Past {
                 *times += 1;
             }
         }
-        let written = messages::written(&self.0, &now);
+        let written = messages::delta_to_json(&self.0, &now);
         self.0 = now;
         written
     }
@@ -185,7 +185,9 @@ fn add_heard(conversation: &Conversation, answers: &mut [Value]) {
     let mut is_first = true;
     for call in &conversation.calls {
         let new = call.asked.items.get(call.known..).unwrap_or_default();
-        heard.extend(Asked::heard_in(new.iter().map(|item| &**item)));
+        heard.extend(ModelRequest::other_messages_in(
+            new.iter().map(|item| &**item),
+        ));
         if !call.answered {
             continue;
         }
@@ -236,19 +238,19 @@ fn is_opaque(part: &Part) -> bool {
 }
 
 /// The names of tools, each once, in their order by name.
-fn names<'t>(tools: impl Iterator<Item = &'t Tool>) -> Vec<&'t str> {
+fn tool_names<'t>(tools: impl Iterator<Item = &'t Tool>) -> Vec<&'t str> {
     let names: BTreeSet<&str> = tools.map(|tool| tool.name.as_str()).collect();
     names.into_iter().collect()
 }
 
 /// The tools that say whether they are strict, by name.
-fn strict(conversation: &Conversation) -> Map<String, Value> {
+fn strict_tools(conversation: &Conversation) -> Map<String, Value> {
     let tools = conversation.tools().into_iter();
     let strict = tools.filter_map(|tool| Some((tool.name, tool.strict?.into())));
     strict.collect()
 }
 
-fn written_tool(tool: &Tool) -> Value {
+fn tool_json(tool: &Tool) -> Value {
     let mut written = json!({ "name": tool.name });
     if let Some(description) = &tool.description {
         written["description"] = description.as_str().into();
@@ -261,7 +263,7 @@ fn written_tool(tool: &Tool) -> Value {
 
 /// An answer. What the main conversation says stands in the trace; it is kept here where something of it is
 /// opaque, since only the order of all parts tells where that stood.
-fn answer(call: &ModelCall, is_main: bool) -> Value {
+fn answer_json(call: &ModelCall, is_main: bool) -> Value {
     let said = &call.said;
     let mut written = json!({ "protocol": call.protocol });
     let optional = [
@@ -319,7 +321,7 @@ fn answer(call: &ModelCall, is_main: bool) -> Value {
 }
 
 /// A request that asks no model, with its answer.
-fn other(observed: &Observed) -> Option<Value> {
+fn other_json(observed: &Observed) -> Option<Value> {
     let Outcome::Other {
         status,
         media_type,

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::items::Items;
-use crate::exchange::{Asked, Item, Part, Tool};
+use crate::exchange::{Item, ModelRequest, Part, Tool};
 
 /// A request for an answer of a model, as it is kept.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Question {
+pub struct StoredRequest {
     /// The model that is asked.
     pub model: Option<String>,
     /// The system prompt.
@@ -30,7 +30,7 @@ pub struct Question {
     pub parameters: Arc<Map<String, Value>>,
 }
 
-impl Question {
+impl StoredRequest {
     /// The first thing that the user said.
     #[must_use]
     pub fn opening(&self) -> Option<&str> {
@@ -42,7 +42,7 @@ impl Question {
 
     /// How many answers of the model the request holds already.
     #[must_use]
-    pub fn answers(&self) -> usize {
+    pub fn answer_count(&self) -> usize {
         let items = self.items.iter();
         items
             .filter(|item| matches!(***item, Item::Answer(_)))
@@ -50,9 +50,9 @@ impl Question {
     }
 }
 
-impl From<Asked> for Question {
-    fn from(asked: Asked) -> Self {
-        Pool::default().shared(asked)
+impl From<ModelRequest> for StoredRequest {
+    fn from(asked: ModelRequest) -> Self {
+        Pool::default().share(asked)
     }
 }
 
@@ -67,25 +67,25 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// A request, with what earlier ones held shared.
-    pub(crate) fn shared(&mut self, asked: Asked) -> Question {
+    pub(crate) fn share(&mut self, asked: ModelRequest) -> StoredRequest {
         let items = asked.items.into_iter().map(|item| self.item(item));
-        Question {
+        StoredRequest {
             items: items.collect::<Vec<_>>().into(),
             model: asked.model,
             system: asked.system.map(|system| self.system(system)),
-            tools: known(&mut self.tools, tools_sign(&asked.tools), asked.tools),
+            tools: intern(&mut self.tools, hash_tools(&asked.tools), asked.tools),
             previous: asked.previous,
             streamed: asked.streamed,
-            parameters: known(
+            parameters: intern(
                 &mut self.parameters,
-                hash_of(&asked.parameters),
+                hash_value(&asked.parameters),
                 asked.parameters,
             ),
         }
     }
 
     fn item(&mut self, item: Item) -> Arc<Item> {
-        known(&mut self.items, sign(&item), item)
+        intern(&mut self.items, hash_item(&item), item)
     }
 
     fn system(&mut self, system: String) -> Arc<str> {
@@ -99,7 +99,7 @@ impl Pool {
 }
 
 /// The value among those of its sign that are known, or as a new one of them.
-fn known<T: PartialEq>(all: &mut HashMap<u64, Vec<Arc<T>>>, sign: u64, value: T) -> Arc<T> {
+fn intern<T: PartialEq>(all: &mut HashMap<u64, Vec<Arc<T>>>, sign: u64, value: T) -> Arc<T> {
     let alike = all.entry(sign).or_default();
     if let Some(known) = alike.iter().find(|known| ***known == value) {
         return Arc::clone(known);
@@ -109,20 +109,21 @@ fn known<T: PartialEq>(all: &mut HashMap<u64, Vec<Arc<T>>>, sign: u64, value: T)
     value
 }
 
-fn hash_of(value: &impl Hash) -> u64 {
+fn hash_value(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
 /// A hash of a list of tools. Equal lists have equal hashes; others rarely share one.
-fn tools_sign(tools: &[Tool]) -> u64 {
-    let each = |tool: &Tool| hash_of(&(&tool.name, &tool.description, &tool.schema, tool.strict));
-    hash_of(&tools.iter().map(each).collect::<Vec<u64>>())
+fn hash_tools(tools: &[Tool]) -> u64 {
+    let each =
+        |tool: &Tool| hash_value(&(&tool.name, &tool.description, &tool.schema, tool.strict));
+    hash_value(&tools.iter().map(each).collect::<Vec<u64>>())
 }
 
 /// A hash of an item. Equal items have equal hashes; others rarely share one.
-fn sign(item: &Item) -> u64 {
+fn hash_item(item: &Item) -> u64 {
     let mut hasher = DefaultHasher::new();
     match item {
         Item::User(text) => (0, text).hash(&mut hasher),
@@ -154,7 +155,7 @@ mod tests {
     use crate::protocol;
 
     /// A session of so many model calls, each of which makes a tool call: the requests, as they are kept.
-    fn kept(calls: usize) -> Vec<Question> {
+    fn kept(calls: usize) -> Vec<StoredRequest> {
         let mut pool = Pool::default();
         let tools = json!([{ "type": "function", "function": { "name": "find", "description": "Finds.", "parameters": {} } }]);
         let mut messages = vec![
@@ -166,7 +167,7 @@ mod tests {
             let request =
                 json!({ "model": "m", "messages": messages, "tools": tools, "temperature": 0.5 });
             let (protocol, route) = protocol::at("/v1/chat/completions").unwrap();
-            questions.push(pool.shared(protocol.asked(&route, &request)));
+            questions.push(pool.share(protocol.asked(&route, &request)));
             let id = format!("call {call}");
             messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [
                 { "id": id, "type": "function", "function": { "name": "find", "arguments": "{}" } }] }));
@@ -212,7 +213,7 @@ mod tests {
         });
         let contents: Vec<_> = contents.flatten().collect();
         let mut pool = Pool::default();
-        let question = pool.shared(protocol.asked(&route, &json!({ "contents": contents })));
+        let question = pool.share(protocol.asked(&route, &json!({ "contents": contents })));
         assert_eq!(question.items.len(), 800);
         // An item is compared with those of its sign.
         assert!(pool.items.values().all(|alike| alike.len() < 4));
@@ -222,7 +223,10 @@ mod tests {
     fn what_is_shared_is_what_was_asked() {
         let questions = kept(3);
         let last = &questions[2];
-        assert_eq!((last.opening(), last.answers()), (Some("Find all."), 2));
+        assert_eq!(
+            (last.opening(), last.answer_count()),
+            (Some("Find all."), 2)
+        );
         assert_eq!(last.system.as_deref(), Some("Help."));
         assert_eq!(last.tools[0].name, "find");
         assert_eq!(last.parameters["temperature"], 0.5);

@@ -31,7 +31,7 @@ type Upstream = Pin<Box<dyn Stream<Item = reqwest::Result<Bytes>> + Send>>;
 /// Called once, with the copy.
 type AtEnd = Box<dyn FnOnce(Vec<u8>, Ending) + Send>;
 
-pub(super) struct Passing {
+pub(super) struct TeeBody {
     upstream: Upstream,
     /// Takes out the event that the client did not ask for.
     without_tokens: Option<(&'static dyn Protocol, Blocks)>,
@@ -45,7 +45,7 @@ pub(super) struct Passing {
     ended: bool,
 }
 
-impl Passing {
+impl TeeBody {
     pub(super) fn new(
         upstream: Upstream,
         length: Option<u64>,
@@ -110,7 +110,7 @@ impl Passing {
     }
 }
 
-impl Stream for Passing {
+impl Stream for TeeBody {
     type Item = reqwest::Result<Bytes>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -134,7 +134,7 @@ impl Stream for Passing {
     }
 }
 
-impl Drop for Passing {
+impl Drop for TeeBody {
     fn drop(&mut self) {
         // Of an answer without a body nobody asks for one.
         let ending = if self.to_come == Some(0) {

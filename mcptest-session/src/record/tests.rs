@@ -48,7 +48,7 @@ impl Wire {
         let (protocol, _) = protocol::at(path).unwrap();
         let said = protocol.said(response).unwrap();
         let broken = None;
-        self.asked(path, request, Outcome::Said { said, broken })
+        self.asked(path, request, Outcome::Answered { said, broken })
     }
 
     /// A call of a chat completion.

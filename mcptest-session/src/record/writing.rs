@@ -4,28 +4,28 @@ mod results;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mcptest_trace::record::Talk;
+use mcptest_trace::record::TranscriptBuilder;
 use serde_json::{Value, json};
 
 use super::conversation::{Conversation, ModelCall};
 use super::mcp_calls::McpCalls;
 use super::options::{Role, RunOptions};
 use super::own_calls::OwnCalls;
-use super::own_field::InTrace;
+use super::own_field::OwnCallsInTrace;
 use super::pairing::Pairing;
 use crate::exchange::{Call, Item, Part, Tool};
 use crate::lossless::Change;
 use crate::mcp::NameIndex;
 use crate::protocol::blob;
 
-pub(super) use results::ToldAsMessages;
+pub(super) use results::MessageResults;
 
 /// A run that is being written.
-pub(super) struct Writing<'o> {
+pub(super) struct RunWriter<'o> {
     options: &'o RunOptions,
     /// What clients call the tools of the servers.
     known: &'o NameIndex,
-    talk: Talk,
+    talk: TranscriptBuilder,
     calls: Vec<Value>,
     results: Vec<Value>,
     /// Model calls of the main conversation so far.
@@ -33,20 +33,20 @@ pub(super) struct Writing<'o> {
     mcp: &'o McpCalls,
     own: &'o OwnCalls,
     /// What calls at the door the calls are.
-    in_trace: InTrace,
+    in_trace: OwnCallsInTrace,
     /// For each call, the one at an MCP server that it is.
     seen: Vec<Option<usize>>,
     /// Calls at servers, the calls of the run that they are, and whether the model was told what the server said.
     told: Vec<(usize, usize, bool)>,
     /// In how many results of MCP that are told as a text something was read otherwise than it is written.
     changes: BTreeMap<Change, usize>,
-    told_as_messages: ToldAsMessages,
+    told_as_messages: MessageResults,
     /// What the model was told of calls, where that is not what the trace has.
     told_otherwise: Vec<Value>,
 }
 
 /// A conversation whose calls wait for their results.
-struct Open {
+struct OpenConversation {
     pairing: Pairing,
     /// The calls of this conversation among those of the run.
     calls: Vec<usize>,
@@ -60,7 +60,7 @@ struct Open {
 }
 
 /// What happens next in a conversation.
-enum Next<'c> {
+enum NextEvent<'c> {
     Asked(&'c ModelCall),
     /// An answer, and its place in the conversation.
     Said(&'c ModelCall, usize),
@@ -68,7 +68,7 @@ enum Next<'c> {
     Acted(usize),
 }
 
-impl<'o> Writing<'o> {
+impl<'o> RunWriter<'o> {
     pub(super) fn new(
         options: &'o RunOptions,
         known: &'o NameIndex,
@@ -80,13 +80,13 @@ impl<'o> Writing<'o> {
             known,
             mcp,
             own,
-            in_trace: InTrace::default(),
+            in_trace: OwnCallsInTrace::default(),
             seen: Vec::new(),
             told: Vec::new(),
             changes: BTreeMap::new(),
-            told_as_messages: ToldAsMessages::default(),
+            told_as_messages: MessageResults::default(),
             told_otherwise: Vec::new(),
-            talk: Talk::default(),
+            talk: TranscriptBuilder::default(),
             calls: Vec::new(),
             results: Vec::new(),
             steps: 0,
@@ -95,10 +95,10 @@ impl<'o> Writing<'o> {
 
     /// Writes what happened in the conversations that are part of the run, by time.
     pub(super) fn write(&mut self, conversations: &[Conversation], roles: &[Role]) {
-        let mut open: Vec<Open> = roles
+        let mut open: Vec<OpenConversation> = roles
             .iter()
             .enumerate()
-            .map(|(index, role)| Open {
+            .map(|(index, role)| OpenConversation {
                 index,
                 pairing: Pairing::default(),
                 calls: Vec::new(),
@@ -120,14 +120,14 @@ impl<'o> Writing<'o> {
             let mut now = 0;
             for (place, call) in conversation.calls.iter().enumerate() {
                 now = now.max(call.asked_at);
-                happened.push((now, index, Next::Asked(call)));
+                happened.push((now, index, NextEvent::Asked(call)));
                 if call.answered {
                     now = now.max(call.ended_at);
-                    happened.push((now, index, Next::Said(call, place)));
+                    happened.push((now, index, NextEvent::Said(call, place)));
                     let acted = self.own.of_run.get(&place);
                     let acted = acted.filter(|_| roles[index] == Role::Main);
                     for own in acted.into_iter().flatten() {
-                        happened.push((now, index, Next::Acted(*own)));
+                        happened.push((now, index, NextEvent::Acted(*own)));
                     }
                 }
             }
@@ -135,22 +135,22 @@ impl<'o> Writing<'o> {
         happened.sort_by_key(|(at, _, _)| *at);
         for (_, index, next) in happened {
             match next {
-                Next::Asked(call) => self.write_request(call, &mut open[index]),
-                Next::Said(call, place) => self.write_response(call, place, &mut open[index]),
-                Next::Acted(own) => self.acted(own),
+                NextEvent::Asked(call) => self.write_request(call, &mut open[index]),
+                NextEvent::Said(call, place) => self.write_response(call, place, &mut open[index]),
+                NextEvent::Acted(own) => self.write_text_call(own),
             }
         }
         for open in &mut open {
-            self.unheard(open);
+            self.write_untold_results(open);
         }
     }
 
     /// What a request tells that is new: results, and what the user says.
-    fn write_request(&mut self, call: &ModelCall, open: &mut Open) {
+    fn write_request(&mut self, call: &ModelCall, open: &mut OpenConversation) {
         let new = call.asked.items.get(call.known..).unwrap_or_default();
         let waited = call.asked_at.saturating_sub(open.last.1);
-        self.messages(call, new, waited, open);
-        open.answers = call.asked.answers();
+        self.write_message_results(call, new, waited, open);
+        open.answers = call.asked.answer_count();
         for item in new {
             match &**item {
                 Item::Result(result) => self.result(result, Some(waited), open),
@@ -158,9 +158,9 @@ impl<'o> Writing<'o> {
                 Item::User(text)
                     if open.agent.is_none() && (call.changed.is_none() || self.is_turn(text)) =>
                 {
-                    self.talk.user(text, self.calls.len());
+                    self.talk.add_user(text, self.calls.len());
                 }
-                Item::Turn { role, text } if open.agent.is_none() => self.talk.turn(role, text),
+                Item::Turn { role, text } if open.agent.is_none() => self.talk.add_turn(role, text),
                 // Answers that no model gave here, such as examples, are what the talk began with.
                 Item::Answer(parts) if open.agent.is_none() && call.changed.is_none() => {
                     for part in parts {
@@ -181,9 +181,9 @@ impl<'o> Writing<'o> {
     }
 
     /// What an answer says and calls.
-    fn write_response(&mut self, call: &ModelCall, place: usize, open: &mut Open) {
+    fn write_response(&mut self, call: &ModelCall, place: usize, open: &mut OpenConversation) {
         let is_own = open.agent.is_none();
-        open.pairing.step();
+        open.pairing.begin_step();
         open.last = (Vec::new(), call.ended_at);
         if is_own {
             self.steps += 1;
@@ -211,7 +211,7 @@ impl<'o> Writing<'o> {
         }
     }
 
-    fn call(&mut self, call: &Call, seen: Option<usize>, open: &mut Open) {
+    fn call(&mut self, call: &Call, seen: Option<usize>, open: &mut OpenConversation) {
         let options = self.options;
         let found = seen.and_then(|seen| options.mcp.calls.get(seen));
         let (server, name) = match (found, call.server.as_deref()) {
@@ -238,10 +238,10 @@ impl<'o> Writing<'o> {
         if let Some(agent) = &open.agent {
             written["agent_id"] = agent.as_str().into();
         } else {
-            self.talk.called(server, name, &args);
+            self.talk.add_call(server, name, &args);
             written["step"] = self.steps.saturating_sub(1).into();
         }
-        open.pairing.call(call.id.as_deref(), &call.name);
+        open.pairing.add_call(call.id.as_deref(), &call.name);
         open.calls.push(self.calls.len());
         if call.native.is_none() {
             open.last.0.push(self.calls.len());
@@ -262,7 +262,7 @@ impl<'o> Writing<'o> {
     }
 
     /// A tool that was offered, with what the model was told of it.
-    pub(super) fn tool(&self, tool: &Tool) -> Value {
+    pub(super) fn tool_json(&self, tool: &Tool) -> Value {
         let (server, name) = self.split_name(&tool.name);
         let mcp = &self.options.mcp;
         let annotations = server.and_then(|server| mcp.annotations(server, name));
@@ -286,7 +286,7 @@ impl<'o> Writing<'o> {
     }
 
     /// Counts what was read otherwise than it is written in a result.
-    fn changed(&mut self, changes: &[Change]) {
+    fn count_changes(&mut self, changes: &[Change]) {
         for change in changes {
             *self.changes.entry(*change).or_default() += 1;
         }
@@ -308,7 +308,7 @@ impl<'o> Writing<'o> {
 
     /// The conversation around the calls. Tokens are told of all model calls or of none: those of sub-agents and on the
     /// side, in `others`, are in the total, which then stands without its parts, as the steps are the agent's own.
-    pub(super) fn conversation<'c>(
+    pub(super) fn conversation_json<'c>(
         &self,
         main: &Conversation,
         others: impl Iterator<Item = &'c Conversation>,
@@ -319,7 +319,10 @@ impl<'o> Writing<'o> {
         let first = main.calls.first();
         let asked = first.and_then(|call| call.asked.model.as_deref());
         let model = self.options.model.as_deref().or(asked);
-        let steps: Option<Vec<Value>> = main.answered().map(|call| step(call, model)).collect();
+        let steps: Option<Vec<Value>> = main
+            .answered_calls()
+            .map(|call| step_json(call, model))
+            .collect();
         if let Some(steps) = steps {
             let sum = |key: &str| {
                 let counts = steps.iter().filter_map(|step| step[key].as_u64());
@@ -328,7 +331,7 @@ impl<'o> Writing<'o> {
             let (prompt, completion) = (sum("prompt"), sum("completion"));
             let total = prompt.saturating_add(completion);
             let beside: Vec<Option<u64>> = others
-                .flat_map(|other| other.answered().map(taken))
+                .flat_map(|other| other.answered_calls().map(call_tokens))
                 .collect();
             if beside.is_empty() {
                 conversation["tokens"] =
@@ -342,7 +345,9 @@ impl<'o> Writing<'o> {
             }
             conversation["steps"] = steps.into();
         } else {
-            let known = main.answered().filter(|call| call.said.tokens.is_some());
+            let known = main
+                .answered_calls()
+                .filter(|call| call.said.tokens.is_some());
             let (known, of) = (known.count(), self.steps);
             notes.push(format!("tokens for {known} of {of} model calls"));
         }
@@ -350,13 +355,15 @@ impl<'o> Writing<'o> {
     }
 
     /// What the agent's program printed, where no answer of the model says it.
-    pub(super) fn own_closing(&self) -> Option<&'o str> {
+    pub(super) fn printed_closing(&self) -> Option<&'o str> {
         let closing = self.options.closing.as_deref().map(str::trim);
-        closing.filter(|text| !text.is_empty() && self.talk.answer().map(str::trim) != Some(*text))
+        closing.filter(|text| {
+            !text.is_empty() && self.talk.last_answer().map(str::trim) != Some(*text)
+        })
     }
 
     /// The trace, with the conversation that was made.
-    pub(super) fn trace(mut self, conversation: &Value, closing: Option<&str>) -> Value {
+    pub(super) fn into_trace(mut self, conversation: &Value, closing: Option<&str>) -> Value {
         if let Some(closing) = closing {
             self.talk.add_agent(closing);
         }
@@ -365,7 +372,7 @@ impl<'o> Writing<'o> {
             "tool_results": self.results,
             "conversation": conversation,
         });
-        self.talk.write(&mut trace);
+        self.talk.write_to(&mut trace);
         // What the program prints is what the user reads, and it printed nothing.
         let is_silent = self
             .options
@@ -380,13 +387,13 @@ impl<'o> Writing<'o> {
 }
 
 /// What a model call took.
-fn taken(call: &ModelCall) -> Option<u64> {
+fn call_tokens(call: &ModelCall) -> Option<u64> {
     let tokens = call.said.tokens?;
     Some(tokens.prompt.saturating_add(tokens.completion))
 }
 
 /// The tokens of a model call, how long it took, and the model that answered where that is not the run's.
-fn step(call: &ModelCall, of_run: Option<&str>) -> Option<Value> {
+fn step_json(call: &ModelCall, of_run: Option<&str>) -> Option<Value> {
     let tokens = call.said.tokens?;
     let mut step = json!({
         "prompt": tokens.prompt,

@@ -9,13 +9,13 @@ use crate::mcp::Servers;
 use crate::record::Relay;
 
 /// Passes each request at the address of a session to whoever answers it.
-pub(super) struct Place {
+pub(super) struct Router {
     pub(super) relay: Relay,
     pub(super) servers: Arc<Servers>,
     pub(super) door: Door,
 }
 
-impl Answerer for Place {
+impl Answerer for Router {
     fn answer(&self, incoming: Incoming) -> Answering {
         if incoming.path.starts_with("/mcp/") {
             self.servers.answer(incoming)

@@ -35,7 +35,7 @@ impl Address {
         })
     }
 
-    fn ask(&self, what: &str, body: &str) -> io::Result<Vec<u8>> {
+    fn send(&self, what: &str, body: &str) -> io::Result<Vec<u8>> {
         let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.port);
         let mut socket = TcpStream::connect_timeout(&address.into(), LONGEST)?;
         socket.set_read_timeout(Some(LONGEST))?;
@@ -55,7 +55,7 @@ impl Address {
 
     /// What the session answers with a `200`.
     fn answer(&self, what: &str, body: &str) -> Result<Value, String> {
-        let answer = self.ask(what, body).map_err(|error| error.to_string())?;
+        let answer = self.send(what, body).map_err(|error| error.to_string())?;
         let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
         let (head, body) = answer.split_at(end.ok_or("it broke off")?);
         let body: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
@@ -78,7 +78,7 @@ pub(super) fn post(
     request: &Value,
 ) -> impl Future<Output = Result<Value, String>> + use<> {
     let (address, body) = (address.clone(), request.to_string());
-    let waits = Waits::default();
+    let waits = PendingAnswer::default();
     let answered = waits.clone();
     let thread = std::thread::Builder::new().spawn(move || {
         answered.end(address.answer(what, &body));
@@ -98,9 +98,9 @@ type Answer = Result<Value, String>;
 
 /// An answer that another thread waits for.
 #[derive(Debug, Clone, Default)]
-struct Waits(Arc<Mutex<(Option<Answer>, Option<Waker>)>>);
+struct PendingAnswer(Arc<Mutex<(Option<Answer>, Option<Waker>)>>);
 
-impl Waits {
+impl PendingAnswer {
     fn end(&self, answer: Result<Value, String>) {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         both.0 = Some(answer);
@@ -110,7 +110,7 @@ impl Waits {
     }
 }
 
-impl Future for Waits {
+impl Future for PendingAnswer {
     type Output = Result<Value, String>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

@@ -15,12 +15,12 @@ pub(super) fn current() -> Option<String> {
 }
 
 /// A future that is inside of a run while it goes on.
-pub(super) struct Inside<F> {
+pub(super) struct InsideRun<F> {
     run: String,
     inner: Pin<Box<F>>,
 }
 
-impl<F> Inside<F> {
+impl<F> InsideRun<F> {
     pub(super) fn new(run: String, inner: F) -> Self {
         Self {
             run,
@@ -30,20 +30,20 @@ impl<F> Inside<F> {
 }
 
 /// Puts back what was there, also where the code panics.
-struct Before(Option<String>);
+struct RestoreOnDrop(Option<String>);
 
-impl Drop for Before {
+impl Drop for RestoreOnDrop {
     fn drop(&mut self) {
         CURRENT.set(self.0.take());
     }
 }
 
-impl<F: Future> Future for Inside<F> {
+impl<F: Future> Future for InsideRun<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let before = CURRENT.replace(Some(self.run.clone()));
-        let _before = Before(before);
+        let _before = RestoreOnDrop(before);
         self.inner.as_mut().poll(context)
     }
 }

@@ -31,7 +31,7 @@ fn said<T>(ran: Result<T, ToolFailure>) -> Result<T, String> {
 #[test]
 fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
     block_on(async {
-        let records = Door::records();
+        let records = Door::recording();
         let (_endpoint, tools) = listening(&records).await;
         let inner = || tools.call("get_order", json!({}), async { Ok::<_, String>(7) });
         let outer = async {
@@ -40,7 +40,7 @@ fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
         };
         let id = Some("call_1");
         let paid = tools
-            .call_of(id, "refund", json!({ "order": 7 }), outer)
+            .call_with_id(id, "refund", json!({ "order": 7 }), outer)
             .await;
         assert_eq!(said(paid), Ok(vec![7, 18]));
         let fails = async { Err::<u32, _>("too much") };
@@ -57,7 +57,7 @@ fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
             tokio::task::yield_now().await;
         }
         drop(waits);
-        while records.written()[3].get("left").is_none() {
+        while records.notes()[3].get("left").is_none() {
             tokio::task::yield_now().await;
         }
         let calls = records.calls();
@@ -65,7 +65,7 @@ fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
             (calls[0].call_id.as_deref(), calls[1].inside),
             (id, Some(0))
         );
-        let plays = Door::from_notes(&records.written()[..3]);
+        let plays = Door::from_notes(&records.notes()[..3]);
         let (_endpoint, tools) = listening(&plays).await;
         let never = || async { panic!("it runs") as Result<Vec<u32>, String> };
         let paid = tools.call("refund", json!({ "order": 7 }), never()).await;
@@ -85,7 +85,7 @@ fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
 fn nothing_runs_where_the_session_does_not_say_that_it_may() {
     block_on(async {
         let never = || async { panic!("it runs") as Result<u32, String> };
-        let door = Door::records();
+        let door = Door::recording();
         let (endpoint, tools) = listening(&door).await;
         door.end();
         let ended = said(tools.call("refund", json!({}), never()).await).unwrap_err();

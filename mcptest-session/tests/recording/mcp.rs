@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use mcptest_session::mcp::{McpPlace, McpServer};
+use mcptest_session::mcp::{McpServer, McpTransport};
 use mcptest_session::session::{FinishedRun, Session, SessionError, SessionOptions};
 use mcptest_trace::eval::{Decisions, Fault, FaultKind, FaultPlan};
 use mcptest_trace::trace::{Origin, parse_run};
@@ -80,7 +80,7 @@ fn server(name: &str) -> McpServer {
     ];
     McpServer::new(
         name,
-        McpPlace::Command {
+        McpTransport::Command {
             command: command.map(str::to_owned).to_vec(),
             folder: std::env::current_dir().unwrap(),
             environment: std::env::vars_os().collect(),
@@ -464,7 +464,7 @@ fn a_server_that_ends_in_the_middle_makes_no_run() {
         "the answer of the server `own` to `babble` is no JSON"
     );
     let mut none = server("own");
-    none.place = McpPlace::Command {
+    none.place = McpTransport::Command {
         command: vec!["no-such-program".to_owned()],
         folder: ".".into(),
         environment: Vec::new(),

@@ -10,7 +10,7 @@ use crate::{Source, parse};
 const TWO: &str = "variables: { a: b }\nagents: # two\n  # the first\n  - name: First one # so\n    prompt: |\n      - name: no item\n\n  -   model: m\n      name: second\n\nregression: {}\n";
 
 /// The whole of a text that is right.
-fn whole(text: &str) -> Option<Node> {
+fn parse_whole(text: &str) -> Option<Node> {
     let mut problems = Vec::new();
     parse::read(&Source::new("a.yml", "a.yml", text), &mut problems).filter(|_| problems.is_empty())
 }
@@ -31,7 +31,7 @@ fn case_name(agent: &Node) -> Option<String> {
 fn agrees(text: &str, wanted: &str) -> Option<usize> {
     let excerpt = read(text, &|name| name == wanted)?;
     // What is left out may be wrong.
-    let Some(whole) = whole(text) else {
+    let Some(whole) = parse_whole(text) else {
         return Some(agents(&excerpt).len());
     };
     let is_wanted = |agent: &&Node| case_name(agent).as_deref() == Some(wanted);
@@ -66,7 +66,7 @@ fn the_agent_that_is_wanted_is_read_alone_at_its_own_place() {
 #[test]
 fn what_is_wrong_with_another_agent_is_not_looked_at() {
     let text = TWO.replace("model: m", "model: [");
-    assert!(whole(&text).is_none());
+    assert!(parse_whole(&text).is_none());
     assert_eq!(agrees(&text, "first_one"), Some(1));
     assert_eq!(agrees(&text, "second"), None);
 }
@@ -158,7 +158,9 @@ fn every_suite_of_the_repository_reads_alike_agent_by_agent() {
         .filter(|parent| parent.join("suites").is_dir());
     let (mut cut, mut all) = (0, 0);
     fast_parse::tests::each_suite(around.unwrap_or(root), &mut |text| {
-        let Some(whole) = whole(text) else { return };
+        let Some(whole) = parse_whole(text) else {
+            return;
+        };
         for name in agents(&whole).iter().filter_map(case_name) {
             all += 1;
             cut += usize::from(agrees(text, &name).is_some());

@@ -70,10 +70,10 @@ fn read(
         .with_defaults(defaults::for_agent(node, context.defaults));
     let name = fields
         .required("name", problems)
-        .and_then(|node| problems.words(node));
+        .and_then(|node| problems.non_blank_text(node));
     let segment = name
         .as_ref()
-        .and_then(|name| names::segment_of(name, "an agent", problems));
+        .and_then(|name| names::name_segment(name, "an agent", problems));
     let models = models::read(&mut fields, problems);
     let servers = servers(&mut fields, context.servers, problems);
     let prompt = prompt::read(&mut fields, problems);
@@ -123,9 +123,9 @@ fn read(
         let reason = "is not implemented here";
         unsupported.push(names::unsupported(&entry.key, entry.key_span, reason));
     }
-    if !asks_for_anything(&fields) {
+    if !has_expectations(&fields) {
         let span = name.as_ref().map_or(fields.span, |name| name.span);
-        problems.push(asks_for_nothing(span));
+        problems.push(no_expectations(span));
     }
     let names = GateKind::ALL.iter().map(|kind| kind.name());
     fields.summarize_keys("the name of a gate, e.g. `trajectory`", names.collect());
@@ -162,14 +162,14 @@ fn read(
     })
 }
 
-fn asks_for_nothing(span: Span) -> Diagnostic {
+fn no_expectations(span: Span) -> Diagnostic {
     let message = "this agent has neither `expect:` nor a gate, so nothing would be tested";
     Diagnostic::at(span, message)
         .help("add e.g. `expect: [{ target: \"tool_calls[0].name\", matcher: { exact: search } }]`")
 }
 
 /// Whether the agent has an `expect:` or a gate, be it misspelt (which is a problem of its own).
-fn asks_for_anything(fields: &Fields<'_>) -> bool {
+fn has_expectations(fields: &Fields<'_>) -> bool {
     let tests = || {
         let gates = GateKind::ALL.iter().map(|kind| kind.name());
         gates.chain(OTHER_GATES).chain(["expect", "checks"])
@@ -189,7 +189,7 @@ fn tags(node: &Node, problems: &mut Problems) -> Vec<String> {
     // A number has several spellings, and so the tag would have several names: 1, 1.0, 0x1.
     let items = node.items().unwrap_or_default().iter();
     for item in items.filter(|item| matches!(item.value, NodeValue::Number(..))) {
-        let message = format!("expected text, found {}", item.found());
+        let message = format!("expected text, found {}", item.describe());
         let help = "put it in quotes if text is meant";
         problems.push(Diagnostic::at(item.span, message).help(help));
     }
@@ -219,7 +219,7 @@ fn checks(node: &Node, problems: &mut Problems) -> Vec<CheckOptions> {
     let mut checks = Vec::new();
     for entry in entries {
         let name = Spanned::new(entry.key.clone(), entry.key_span);
-        match names::segment_of(&name, "a check", problems) {
+        match names::name_segment(&name, "a check", problems) {
             Some(segment) if segment == name.value => {
                 let options = values::read(&entry.value, problems);
                 checks.push(CheckOptions { name, options });
@@ -287,7 +287,7 @@ fn cassette(
         problems.push(
             Diagnostic::new("`cassette:` names the runs of one model, and this agent has several")
                 .label(cassette.span, "the runs of which model?")
-                .also(Span::new(first.span.start, last.span.end), "several models")
+                .secondary_label(Span::new(first.span.start, last.span.end), "several models")
                 .help("remove `cassette:`, and put each model's runs under its own stem in `cassettes/`"),
         );
     }
@@ -321,7 +321,7 @@ fn skip_and_only(
             );
             None
         }
-        _ => problems.reason(node),
+        _ => problems.skip_reason(node),
     });
     let only = fields
         .get("only")
@@ -330,7 +330,7 @@ fn skip_and_only(
         problems.push(
             Diagnostic::new("an agent cannot have both `only: true` and `skip`")
                 .label(only, "the only one")
-                .also(skip.span, "skipped")
+                .secondary_label(skip.span, "skipped")
                 .help("remove one of the two"),
         );
     }
@@ -346,7 +346,7 @@ fn expect(
     let mut unsupported = Vec::<Unsupported>::new();
     for (name, span) in asserted
         .iter()
-        .flat_map(|assertion| assertion.matcher.need_a_model())
+        .flat_map(|assertion| assertion.matcher.model_matchers())
     {
         if !unsupported.iter().any(|known| known.key == name) {
             let reason = "needs a model, and judging has none";

@@ -17,10 +17,10 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Vec<Spanned<OwnAnswe
     let items = problems.items(node, "answers").unwrap_or_default();
     let mut answers: Vec<Spanned<OwnAnswer>> = Vec::new();
     for item in items {
-        let Some(answer) = answer(item, problems) else {
+        let Some(answer) = read_answer(item, problems) else {
             continue;
         };
-        if let Some(problem) = never_given(&answers, &answer) {
+        if let Some(problem) = shadowed(&answers, &answer) {
             problems.push(problem);
         }
         answers.push(answer);
@@ -28,18 +28,18 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Vec<Spanned<OwnAnswe
     answers
 }
 
-fn answer(node: &Node, problems: &mut Problems) -> Option<Spanned<OwnAnswer>> {
+fn read_answer(node: &Node, problems: &mut Problems) -> Option<Spanned<OwnAnswer>> {
     let mut fields = Fields::open(node, "an answer", problems)?;
     let tool = fields.required("tool", problems);
-    let tool = tool.and_then(|node| problems.words(node));
+    let tool = tool.and_then(|node| problems.non_blank_text(node));
     let before = problems.noted();
     let when = fields.get("when");
-    let when = when.and_then(|node| when_of(node, problems));
+    let when = when.and_then(|node| read_when(node, problems));
     let times = fields.get("times");
     let times = times.and_then(|node| problems.count(node, 1));
     let replies: Vec<&Entry> = REPLIES.iter().filter_map(|key| fields.entry(key)).collect();
     let reply = match replies.as_slice() {
-        [reply] => reply_of(reply, problems),
+        [reply] => read_reply(reply, problems),
         [] => {
             let problem = Diagnostic::at(
                 fields.span,
@@ -56,7 +56,7 @@ fn answer(node: &Node, problems: &mut Problems) -> Option<Spanned<OwnAnswer>> {
                     first.key, second.key
                 ))
                 .label(second.key_span, "which of the two?")
-                .also(first.key_span, "first here")
+                .secondary_label(first.key_span, "first here")
                 .help("write an answer for each, with `when:` or `times:`"),
             );
             None
@@ -71,7 +71,7 @@ fn answer(node: &Node, problems: &mut Problems) -> Option<Spanned<OwnAnswer>> {
 }
 
 /// What a call's arguments must have.
-fn when_of(node: &Node, problems: &mut Problems) -> Option<Map<String, Value>> {
+fn read_when(node: &Node, problems: &mut Problems) -> Option<Map<String, Value>> {
     if node.entries().is_none() {
         problems.expected("a mapping of arguments to values", node);
         return None;
@@ -88,7 +88,7 @@ fn when_of(node: &Node, problems: &mut Problems) -> Option<Map<String, Value>> {
     }
 }
 
-fn reply_of(entry: &Entry, problems: &mut Problems) -> Option<OwnReply> {
+fn read_reply(entry: &Entry, problems: &mut Problems) -> Option<OwnReply> {
     let node = &entry.value;
     match entry.key.as_str() {
         "result" => {
@@ -99,7 +99,7 @@ fn reply_of(entry: &Entry, problems: &mut Problems) -> Option<OwnReply> {
             }
             Some(OwnReply::Result(values::read(node, problems)))
         }
-        "error" => error_of(node, problems),
+        "error" => read_error(node, problems),
         _ => {
             if problems.flag(node)? {
                 return Some(OwnReply::Run);
@@ -113,7 +113,7 @@ fn reply_of(entry: &Entry, problems: &mut Problems) -> Option<OwnReply> {
     }
 }
 
-fn error_of(node: &Node, problems: &mut Problems) -> Option<OwnReply> {
+fn read_error(node: &Node, problems: &mut Problems) -> Option<OwnReply> {
     if let Some(text) = node.text() {
         problems.push(
             Diagnostic::at(node.span, "an error has a type and a text")
@@ -123,11 +123,11 @@ fn error_of(node: &Node, problems: &mut Problems) -> Option<OwnReply> {
     }
     let mut fields = Fields::open(node, "an error", problems)?;
     let kind = fields.required("type", problems);
-    let kind = kind.and_then(|node| problems.words(node));
+    let kind = kind.and_then(|node| problems.non_blank_text(node));
     let text = fields.required("text", problems);
     let text = text.and_then(|node| problems.text(node));
     let module = fields.get("module");
-    let module = module.and_then(|node| problems.words(node));
+    let module = module.and_then(|node| problems.non_blank_text(node));
     let args = fields.read("args", problems, |node, problems| {
         let items = problems.any_items(node, "arguments").iter();
         items.map(|item| values::read(item, problems)).collect()
@@ -143,7 +143,7 @@ fn error_of(node: &Node, problems: &mut Problems) -> Option<OwnReply> {
 
 /// What is wrong with an answer that comes after others: the first answer that fits a call decides, so one whose
 /// every call fits an earlier one is never given.
-fn never_given(earlier: &[Spanned<OwnAnswer>], later: &Spanned<OwnAnswer>) -> Option<Diagnostic> {
+fn shadowed(earlier: &[Spanned<OwnAnswer>], later: &Spanned<OwnAnswer>) -> Option<Diagnostic> {
     let when = |answer: &OwnAnswer| Value::Object(answer.when.clone().unwrap_or_default());
     let takes_all = |before: &&Spanned<OwnAnswer>| {
         let before = &before.value;
@@ -159,7 +159,7 @@ fn never_given(earlier: &[Spanned<OwnAnswer>], later: &Spanned<OwnAnswer>) -> Op
             "this answer of `{tool}` can never be given: an earlier one takes all its calls"
         ))
         .label(later.span, "comes later")
-        .also(before.span, "the first answer that fits a call decides")
+        .secondary_label(before.span, "the first answer that fits a call decides")
         .help(help),
     )
 }

@@ -18,7 +18,7 @@ pub(crate) fn list(node: &Node, problems: &mut Problems) -> Vec<Assertion> {
 pub fn gate_list(node: &Node, problems: &mut Problems) -> Vec<Assertion> {
     let assertions = list(node, problems);
     for assertion in &assertions {
-        if let Some((name, span)) = assertion.matcher.need_a_model().first() {
+        if let Some((name, span)) = assertion.matcher.model_matchers().first() {
             problems.push(
                 Diagnostic::at(
                     *span,
@@ -37,7 +37,7 @@ fn assertion(node: &Node, problems: &mut Problems) -> Option<Assertion> {
         problems.push(
             Diagnostic::at(
                 node.span,
-                format!("expected an assertion, found {}", node.found()),
+                format!("expected an assertion, found {}", node.describe()),
             )
             .help("write `{ target: …, matcher: { … } }`"),
         );
@@ -47,7 +47,9 @@ fn assertion(node: &Node, problems: &mut Problems) -> Option<Assertion> {
     let target = fields.required("target", problems);
     let matcher = fields.required("matcher", problems);
     let message = fields.get("message").and_then(|node| problems.text(node));
-    let name = fields.get("name").and_then(|node| problems.words(node));
+    let name = fields
+        .get("name")
+        .and_then(|node| problems.non_blank_text(node));
     for key in ["weight", "threshold"] {
         if let Some(entry) = fields.entry(key) {
             problems.push(

@@ -34,7 +34,7 @@ impl NumberBound {
         )
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let side = match self.side {
             BoundSide::Least => "at least",
             BoundSide::Above => "more than",
@@ -46,7 +46,7 @@ impl NumberBound {
     }
 }
 
-pub(super) fn bounds_of(schema: &Node) -> Vec<NumberBound> {
+pub(super) fn schema_bounds(schema: &Node) -> Vec<NumberBound> {
     let read = SIDES.iter().filter_map(|(key, side)| {
         let node = schema.get(key)?;
         Some(NumberBound {

@@ -1,6 +1,6 @@
 //! Reading `command:` and what goes with it: the agent's own program.
 
-use mcptest_trace::text::variable;
+use mcptest_trace::text::variable_name;
 
 use super::fields::Fields;
 use super::problems::Problems;
@@ -51,10 +51,11 @@ pub(super) fn read(
 /// Each server's address is in a variable of its own.
 fn check_servers(servers: &[Spanned<String>], problems: &mut Problems) {
     for (place, server) in servers.iter().enumerate() {
-        let own = variable(&server.value);
+        let own = variable_name(&server.value);
         let mut before = servers[..place].iter();
-        let is_shared =
-            |other: &&Spanned<String>| other.value != server.value && variable(&other.value) == own;
+        let is_shared = |other: &&Spanned<String>| {
+            other.value != server.value && variable_name(&other.value) == own
+        };
         if let Some(first) = before.find(is_shared) {
             problems.push(
                 Diagnostic::new(format!(
@@ -62,7 +63,7 @@ fn check_servers(servers: &[Spanned<String>], problems: &mut Problems) {
                     first.value, server.value
                 ))
                 .label(server.span, "again here")
-                .also(first.span, "first here")
+                .secondary_label(first.span, "first here")
                 .help(
                     "rename one of them: the program takes the address of each from its variable",
                 ),

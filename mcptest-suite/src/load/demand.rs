@@ -8,9 +8,9 @@ use serde_json::{Number, Value};
 use mcptest_trace::eval::{Measure, Unit};
 use mcptest_trace::text::misspelt;
 
-use super::bounds::{BoundSide, NumberBound, SIDES, bounds_of, without_float_noise};
+use super::bounds::{BoundSide, NumberBound, SIDES, schema_bounds, without_float_noise};
 use super::problems::{Problems, did_you_mean};
-use super::schema::{Schemas, below};
+use super::schema::{Schemas, subschemas};
 use crate::matcher::{Demand, Join, Matcher};
 use crate::model::{Assertion, JsonSchema, Segment};
 use crate::{Diagnostic, Node, Span};
@@ -28,7 +28,7 @@ const ASK_NOTHING: [&str; 7] = [
 
 /// The target that an assertion is checked against.
 #[derive(Clone, Copy)]
-struct Looked<'a> {
+struct CheckedTarget<'a> {
     /// The path as it is written.
     path: &'a str,
     target: Measure,
@@ -41,20 +41,24 @@ struct Looked<'a> {
 /// Notes what an assertion asks of its target that never or always holds. `rest` is what the path
 /// has after the target's name.
 pub fn check(assertion: &Assertion, target: &Measure, rest: &[Segment], problems: &mut Problems) {
-    looked(assertion, target, rest).matcher(&assertion.matcher, problems);
+    checked_target(assertion, target, rest).matcher(&assertion.matcher, problems);
 }
 
 /// Notes what an assertion asks of a word that never or always holds. Recordings may have other words than the
 /// known ones.
 pub(super) fn check_word(assertion: &Assertion, target: &Measure, problems: &mut Problems) {
-    let looked = Looked {
+    let looked = CheckedTarget {
         other_words: true,
-        ..looked(assertion, target, &[])
+        ..checked_target(assertion, target, &[])
     };
     looked.matcher(&assertion.matcher, problems);
 }
 
-fn looked<'a>(assertion: &'a Assertion, target: &Measure, rest: &[Segment]) -> Looked<'a> {
+fn checked_target<'a>(
+    assertion: &'a Assertion,
+    target: &Measure,
+    rest: &[Segment],
+) -> CheckedTarget<'a> {
     let mut target = *target;
     match rest {
         [Segment::Key(_)] => {
@@ -65,7 +69,7 @@ fn looked<'a>(assertion: &'a Assertion, target: &Measure, rest: &[Segment]) -> L
         [Segment::Index(_)] => target.list = false,
         _ => {}
     }
-    Looked {
+    CheckedTarget {
         path: &assertion.target.text,
         target,
         negated: false,
@@ -73,7 +77,7 @@ fn looked<'a>(assertion: &'a Assertion, target: &Measure, rest: &[Segment]) -> L
     }
 }
 
-impl Looked<'_> {
+impl CheckedTarget<'_> {
     fn matcher(&self, matcher: &Matcher, problems: &mut Problems) {
         let span = matcher.span();
         let facts = matcher.asks().facts();
@@ -87,7 +91,9 @@ impl Looked<'_> {
             Demand::Parts(values) if self.target.list || !self.is_word() => {
                 self.values(values, span, problems);
             }
-            Demand::Part(value) if self.target.list => self.one().exactly(value, span, problems),
+            Demand::Part(value) if self.target.list => {
+                self.element().exactly(value, span, problems)
+            }
             Demand::Part(value) if !self.is_word() => self.exactly(value, span, problems),
             Demand::Valid(schema) => self.schema(schema, problems),
             Demand::Bounds(least, most) => {
@@ -117,15 +123,15 @@ impl Looked<'_> {
     }
 
     /// The target as one element of the list.
-    fn one(&self) -> Self {
+    fn element(&self) -> Self {
         let mut target = self.target;
         target.list = false;
-        Looked { target, ..*self }
+        CheckedTarget { target, ..*self }
     }
 
     /// The target where what is asked must not hold.
     fn negated(&self) -> Self {
-        Looked {
+        CheckedTarget {
             negated: true,
             ..*self
         }
@@ -133,13 +139,13 @@ impl Looked<'_> {
 
     fn values(&self, values: &[Value], span: Span, problems: &mut Problems) {
         for value in values {
-            self.one().exactly(value, span, problems);
+            self.element().exactly(value, span, problems);
         }
     }
 
     fn exactly(&self, value: &Value, span: Span, problems: &mut Problems) {
         if self.target.list {
-            let problem = self.never(span, "a single value");
+            let problem = self.never_of_kind(span, "a single value");
             return problems.push(problem.help(format!(
                 "take an element: `{}[0]`, or write a list",
                 self.path
@@ -186,7 +192,7 @@ impl Looked<'_> {
                     Value::Array(_) => "a list",
                     Value::Object(_) => "a mapping",
                 };
-                let problem = self.never(span, kind);
+                let problem = self.never_of_kind(span, kind);
                 problems.push(match other {
                     Value::String(text) if text.parse::<f64>().is_ok() => {
                         problem.help("take the quotes away")
@@ -227,8 +233,8 @@ impl Looked<'_> {
             if !seen.insert((std::ptr::from_ref(node), looked.target.list, looked.negated)) {
                 continue;
             }
-            waiting.extend(schemas.referred(node).map(|node| (looked, node)));
-            for (keyword, node) in below(node) {
+            waiting.extend(schemas.references_from(node).map(|node| (looked, node)));
+            for (keyword, node) in subschemas(node) {
                 match keyword {
                     "not" | "if" => waiting.push((looked.negated(), node)),
                     "allOf" | "anyOf" | "oneOf" | "then" | "else" => waiting.push((looked, node)),
@@ -236,7 +242,7 @@ impl Looked<'_> {
                     | "unevaluatedItems"
                         if looked.target.list =>
                     {
-                        waiting.push((looked.one(), node));
+                        waiting.push((looked.element(), node));
                     }
                     _ => {}
                 }
@@ -254,7 +260,7 @@ impl Looked<'_> {
             match value.items() {
                 Some(items) if self.target.list => {
                     for item in items {
-                        self.one().exactly(&item.to_json(), item.span, problems);
+                        self.element().exactly(&item.to_json(), item.span, problems);
                     }
                 }
                 _ => self.exactly(&value.to_json(), value.span, problems),
@@ -263,7 +269,7 @@ impl Looked<'_> {
         if self.target.list {
             return;
         }
-        let bounds = bounds_of(node);
+        let bounds = schema_bounds(node);
         if self.is_word() {
             if let Some(bound) = bounds.first() {
                 problems.push(self.problem(bound.span, "a bound never holds"));
@@ -304,7 +310,7 @@ impl Looked<'_> {
         if let Some(first) = bounds.first()
             && bounds.iter().all(holds_always)
         {
-            let words: Vec<String> = bounds.iter().map(NumberBound::words).collect();
+            let words: Vec<String> = bounds.iter().map(NumberBound::describe).collect();
             let problem =
                 self.problem(first.span, &format!("{} always holds", words.join(" and ")));
             problems.push(problem.help("ask for more, or leave it out"));
@@ -342,7 +348,7 @@ impl Looked<'_> {
             _ => None,
         };
         let Some(holds) = holds else { return };
-        let problem = self.problem(bound.span, &format!("{} {holds} holds", bound.words()));
+        let problem = self.problem(bound.span, &format!("{} {holds} holds", bound.describe()));
         let percent_meant = target.unit == Unit::Fraction && (2.0..=100.0).contains(&value);
         problems.push(match holds {
             _ if percent_meant => {
@@ -364,7 +370,7 @@ impl Looked<'_> {
     }
 
     /// The problem that the target is never of a kind.
-    fn never(&self, span: Span, kind: &str) -> Diagnostic {
+    fn never_of_kind(&self, span: Span, kind: &str) -> Diagnostic {
         let unit = self.target.unit_and_range();
         let message = format!("`{}` is {unit}, never {kind}", self.path);
         Diagnostic::at(span, message)

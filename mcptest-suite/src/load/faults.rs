@@ -34,7 +34,7 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Faults {
             problems.push(
                 Diagnostic::new(format!("two faults are named `{}`", fault.value.name))
                     .label(fault.span, "again here")
-                    .also(first.span, "first here")
+                    .secondary_label(first.span, "first here")
                     .help("give each fault a name of its own"),
             );
         }
@@ -47,7 +47,7 @@ fn fault(node: &Node, problems: &mut Problems) -> Option<Spanned<Fault>> {
     let mut fields = Fields::open(node, "a fault", problems)?;
     let name = fields
         .required("name", problems)
-        .and_then(|node| problems.words(node));
+        .and_then(|node| problems.non_blank_text(node));
     let target = fields.required("target", problems).and_then(|node| {
         if let Some(tool) = node.text() {
             problems.push(
@@ -66,7 +66,7 @@ fn fault(node: &Node, problems: &mut Problems) -> Option<Spanned<Fault>> {
         let [tool, server] = ["tool", "server"].map(|key| {
             fields
                 .get(key)
-                .and_then(|node| problems.words(node))
+                .and_then(|node| problems.non_blank_text(node))
                 .map(|name| name.value)
         });
         let misspelt = fields.misspells(&["tool", "server"]);
@@ -106,7 +106,10 @@ fn fault(node: &Node, problems: &mut Problems) -> Option<Spanned<Fault>> {
                     Some(entry) if kind.value != of => problems.push(
                         Diagnostic::new(format!("`{key}` belongs to the kind `{of}`"))
                             .label(entry.key_span, "has no effect here")
-                            .also(kind.span, format!("this fault is of kind `{}`", kind.value))
+                            .secondary_label(
+                                kind.span,
+                                format!("this fault is of kind `{}`", kind.value),
+                            )
                             .help(format!("remove it, or write `kind: {of}`")),
                     ),
                     _ => {}

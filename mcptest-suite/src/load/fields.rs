@@ -156,7 +156,7 @@ impl<'n> Fields<'n> {
                     first.key, second.key
                 ))
                 .label(second.key_span, "again here")
-                .also(first.key_span, "first here")
+                .secondary_label(first.key_span, "first here")
                 .help("keep one of the two"),
             );
         }
@@ -195,7 +195,7 @@ impl<'n> Fields<'n> {
                 let near = nearest(key, asked).or_else(|| nearest(key, tolerated));
                 let mut problem = problem.help(match near {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => self.known(),
+                    None => self.describe_known_keys(),
                 });
                 problem.known_keys = self.asked.iter().copied().map(str::to_owned).collect();
                 problems.push(problem);
@@ -204,7 +204,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The known keys in words: the first of them where they are many.
-    fn known(&self) -> String {
+    fn describe_known_keys(&self) -> String {
         let (called, together) = match &self.together {
             Some((called, keys)) => (Some(called), keys.as_slice()),
             None => (None, [].as_slice()),

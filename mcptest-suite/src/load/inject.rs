@@ -17,7 +17,7 @@ pub(super) fn read(node: &Node, faults: &Faults, problems: &mut Problems) -> Vec
                 problems.push(
                     Diagnostic::new(format!("the fault `{}` is injected twice", name.value))
                         .label(name.span, "again here")
-                        .also(first.span, "first here")
+                        .secondary_label(first.span, "first here")
                         .note("the first fault that matches a call decides, so the second fault never fires")
                         .help("name it once"),
                 );
@@ -64,7 +64,7 @@ fn shadowed(
         format!("the fault `{name}` can never fire: the fault `{other}` takes all its calls");
     let problem = Diagnostic::new(message)
         .label(later.span, "comes later")
-        .also(first.span, "the first fault that fits a call decides");
+        .secondary_label(first.span, "the first fault that fits a call decides");
     Some(problem.help(if alike {
         "inject one of the two".to_owned()
     } else {

@@ -31,7 +31,7 @@ use std::path::Path;
 use self::fields::Fields;
 use self::problems::Problems;
 use crate::model::Suite;
-use crate::read::{GateReader, NamesAlone};
+use crate::read::{GateReader, SkippingGateReader};
 use crate::{Diagnostic, LoadError, Node, NodeValue, Source, Span, excerpt, parse};
 
 /// The largest suite file that is read, in bytes.
@@ -123,7 +123,7 @@ impl Suite {
     /// # Ok::<(), mcptest_suite::LoadError>(())
     /// ```
     pub fn parse(source: Source) -> Result<Self, LoadError> {
-        Self::parse_with(source, &mut NamesAlone)
+        Self::parse_with(source, &mut SkippingGateReader)
     }
 
     /// Reads a suite from its text. `gates` reads the blocks of gates.
@@ -170,7 +170,7 @@ impl Suite {
     /// assert_eq!(suite.unwrap().agents.len(), 1);
     /// assert!(Suite::parse_some(&source, &|name| name == "tides", &mut gates).is_none());
     /// ```
-    pub fn parse_some(
+    pub fn parse_filtered(
         source: &Source,
         wanted: &dyn Fn(&str) -> bool,
         gates: &mut dyn GateReader,
@@ -196,7 +196,7 @@ fn no_mapping(document: &Node) -> Option<Diagnostic> {
     if document.entries().is_some() {
         return None;
     }
-    let message = format!("expected a suite, found {}", document.found());
+    let message = format!("expected a suite, found {}", document.describe());
     let problem = Diagnostic::at(document.span, message);
     Some(problem.help("a suite is a mapping; put agent tests under `agents:`"))
 }

@@ -33,7 +33,7 @@ pub(super) fn read(
 
 fn model(node: &Node, problems: &mut Problems) -> Option<Spanned<Model>> {
     if node.entries().is_none() {
-        let id = problems.words(node)?;
+        let id = problems.non_blank_text(node)?;
         return Some(Spanned::new(
             Model {
                 provider: None,
@@ -45,10 +45,10 @@ fn model(node: &Node, problems: &mut Problems) -> Option<Spanned<Model>> {
     let mut fields = Fields::open(node, "a model", problems)?;
     let provider = fields
         .required("provider", problems)
-        .and_then(|node| problems.words(node));
+        .and_then(|node| problems.non_blank_text(node));
     let id = fields
         .required("id", problems)
-        .and_then(|node| problems.words(node));
+        .and_then(|node| problems.non_blank_text(node));
     fields.finish(problems);
     let id = id?;
     Some(Spanned::new(

@@ -7,7 +7,7 @@ use crate::model::{Model, Unsupported};
 use crate::{Diagnostic, LOAD, Span, Spanned, UNSUPPORTED, is_reserved, segment};
 
 /// The segment of a name, or a problem noted.
-pub(super) fn segment_of(
+pub(super) fn name_segment(
     name: &Spanned<String>,
     what: &str,
     problems: &mut Problems,
@@ -72,7 +72,7 @@ pub(super) fn check(agents: &[Identity], problems: &mut Problems) {
             problems.push(
                 Diagnostic::new(format!("two agents have the case name `{segment}`"))
                     .label(agent.name.span, "again here")
-                    .also(*first, "first here")
+                    .secondary_label(*first, "first here")
                     .help("give them names that differ in letters or digits"),
             );
             continue;
@@ -102,7 +102,7 @@ pub(super) fn check(agents: &[Identity], problems: &mut Problems) {
 fn same_stem(of: &str, stem: &str, again: Span, first: Span) -> Diagnostic {
     Diagnostic::new(format!("two {of} have the cassette stem `{stem}`"))
         .label(again, "again here")
-        .also(first, "first here")
+        .secondary_label(first, "first here")
         .note("a stem keeps ASCII letters, digits, `-` and `_`; every other character becomes `_`")
 }
 
@@ -118,7 +118,7 @@ fn check_models(agent: &Identity, problems: &mut Problems) -> bool {
         let segment = match model.value.segment() {
             Some(segment) if !is_reserved(&segment) => segment,
             _ => {
-                segment_of(&written, "a model", problems);
+                name_segment(&written, "a model", problems);
                 continue;
             }
         };
@@ -130,7 +130,7 @@ fn check_models(agent: &Identity, problems: &mut Problems) -> bool {
         problems.push(
             Diagnostic::new(format!("two models have the case name `{segment}`"))
                 .label(model.span, "again here")
-                .also(*first, "first here")
+                .secondary_label(*first, "first here")
                 .help("list each model once; names must differ in letters or digits"),
         );
     }

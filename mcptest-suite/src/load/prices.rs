@@ -1,7 +1,7 @@
 //! Reading what models cost: `prices:` at the top of a suite and below `budget:`.
 
 use super::fields::Fields;
-use super::named::{name_of, named};
+use super::named::{entry_name, named_entries};
 use super::problems::Problems;
 use crate::model::{ModelPrice, Prices};
 use crate::{Diagnostic, Node, Spanned};
@@ -13,7 +13,7 @@ const DEAREST: f64 = 1e6;
 pub(super) type Priced = (Spanned<String>, ModelPrice);
 
 pub(super) fn read(node: &Node, problems: &mut Problems) -> Vec<Priced> {
-    let entries = named(node, "prices", problems);
+    let entries = named_entries(node, "prices", problems);
     let read = entries.iter().filter_map(|entry| {
         let mut fields = Fields::open(&entry.value, "a price", problems)?;
         let [prompt, completion] = ["prompt", "completion"].map(|key| {
@@ -29,7 +29,7 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> Vec<Priced> {
             Some(cached) => price.with_cached(cached?),
             None => price,
         };
-        Some((name_of(entry), price))
+        Some((entry_name(entry), price))
     });
     read.collect()
 }
@@ -46,7 +46,7 @@ pub(super) fn merge(top: Vec<Priced>, budget: Vec<Priced>, problems: &mut Proble
             problems.push(
                 Diagnostic::new(message)
                     .label(model.span, "another one here")
-                    .also(other.span, "one here")
+                    .secondary_label(other.span, "one here")
                     .help(
                         "keep the one in `prices:` at the top: recording and judging both read it",
                     ),

@@ -44,8 +44,8 @@ impl Problems {
     }
 
     /// Why an agent is skipped: words, and no boolean that is one only by mistake.
-    pub(super) fn reason(&mut self, node: &Node) -> Option<Spanned<String>> {
-        let reason = self.words(node)?;
+    pub(super) fn skip_reason(&mut self, node: &Node) -> Option<Spanned<String>> {
+        let reason = self.non_blank_text(node)?;
         let written = reason.value.trim().to_lowercase();
         let meant = match written.as_str() {
             "false" | "no" | "off" | "n" | "0" => {
@@ -62,7 +62,7 @@ impl Problems {
     }
 
     /// Text with something in it.
-    pub fn words(&mut self, node: &Node) -> Option<Spanned<String>> {
+    pub fn non_blank_text(&mut self, node: &Node) -> Option<Spanned<String>> {
         let text = self.text(node)?;
         if text.trim().is_empty() {
             let found = if text.is_empty() {
@@ -79,7 +79,7 @@ impl Problems {
 
     /// A path from the suite's folder, which is the same on every machine.
     pub(super) fn path(&mut self, node: &Node) -> Option<Spanned<String>> {
-        let path = self.words(node)?;
+        let path = self.non_blank_text(node)?;
         let of_a_drive = path.value.get(1..2) == Some(":");
         let problem = if of_a_drive || path.value.starts_with(['/', '\\']) {
             let message = format!("`{}` is not relative to the suite", path.value);
@@ -222,7 +222,7 @@ impl Problems {
     fn each_text(&mut self, items: &[Node]) -> Vec<Spanned<String>> {
         let texts = items.iter().filter_map(|item| {
             let Some(name) = item.get("name").and_then(Node::text) else {
-                return self.words(item);
+                return self.non_blank_text(item);
             };
             self.push(mismatch("text", item).help(format!("write `{name}` alone")));
             None
@@ -243,7 +243,7 @@ impl Problems {
     pub(crate) fn one_or_more(&mut self, node: &Node, of: &str) -> Vec<Spanned<String>> {
         match node.items() {
             Some(_) => self.any_texts(node, of),
-            None => self.words(node).into_iter().collect(),
+            None => self.non_blank_text(node).into_iter().collect(),
         }
     }
 
@@ -260,7 +260,7 @@ impl Problems {
 
     /// One of a few words; `other` explains a word that is none of them.
     pub fn choice<T: Copy>(&mut self, node: &Node, what: &str, choices: &[(&str, T)]) -> Option<T> {
-        let text = self.words(node)?;
+        let text = self.non_blank_text(node)?;
         let found = choices.iter().find(|(word, _)| *word == text.value);
         if found.is_none() {
             let message = format!("unknown {what} `{}`", text.value);
@@ -277,10 +277,10 @@ impl Problems {
 
 /// A node is not what its key wants.
 fn mismatch(what: &str, node: &Node) -> Diagnostic {
-    let message = format!("expected {what}, found {}", node.found());
+    let message = format!("expected {what}, found {}", node.describe());
     let problem = Diagnostic::at(node.span, message);
     match node.defined {
-        Some(defined) => problem.also(defined, "the anchor is here"),
+        Some(defined) => problem.secondary_label(defined, "the anchor is here"),
         None => problem,
     }
 }

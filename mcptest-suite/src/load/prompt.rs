@@ -9,7 +9,7 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<P
     let single = fields.either(["prompt", "user_prompt"], problems);
     let turns = fields.entry("turns");
     match (single, turns) {
-        (Some(single), None) => problems.words(&single.value).map(Prompt::Single),
+        (Some(single), None) => problems.non_blank_text(&single.value).map(Prompt::Single),
         (None, Some(turns)) => {
             let items = problems.items(&turns.value, "user turns")?;
             let turns: Vec<_> = items.iter().map(|item| turn(item, problems)).collect();
@@ -22,7 +22,7 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<P
                     single.key
                 ))
                 .label(turns.key_span, "several turns")
-                .also(single.key_span, "one turn")
+                .secondary_label(single.key_span, "one turn")
                 .help("keep one of the two"),
             );
             None
@@ -39,7 +39,7 @@ pub(super) fn read(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<P
 /// A user turn: text, `{ user: text }` or `{ role: user, content: text }`.
 fn turn(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> {
     if node.entries().is_none() {
-        return problems.words(node);
+        return problems.non_blank_text(node);
     }
     let mut fields = Fields::open(node, "a user turn", problems)?;
     if let Some(role) = fields.get("role") {
@@ -53,5 +53,5 @@ fn turn(node: &Node, problems: &mut Problems) -> Option<Spanned<String>> {
         );
     }
     fields.finish(problems);
-    problems.words(&text?.value)
+    problems.non_blank_text(&text?.value)
 }

@@ -80,7 +80,9 @@ pub(super) fn read_agent(
     let mut fields = Fields::open(&entry.value, "an agent's `regression`", problems)?;
     let margin = fields.get("margin");
     let margin = margin.and_then(|node| problems.number(node, 0.0, 100.0));
-    let skip = fields.get("skip").and_then(|node| problems.reason(node));
+    let skip = fields
+        .get("skip")
+        .and_then(|node| problems.skip_reason(node));
     fields.finish(problems);
     Some(AgentRegression {
         span: entry.key_span,

@@ -16,10 +16,10 @@ const OF_A_RUN: [Measure; 10] = [
     tokens("conversation.tokens.prompt"),
     tokens("conversation.tokens.completion"),
     count("conversation.message_count")
-        .sometimes()
+        .optional()
         .only_describes("messages of the conversation"),
     Measure::new("conversation.duration_ms", Unit::Milliseconds)
-        .sometimes()
+        .optional()
         .lower_is_better("how long it took"),
     count("redundant_tool_calls").lower_is_better("calls that repeat an earlier one"),
     Measure::new("truncated", Unit::Flag).lower_is_better("1 when the run did not complete"),
@@ -30,17 +30,17 @@ const fn count(name: &'static str) -> Measure {
 }
 
 const fn tokens(name: &'static str) -> Measure {
-    let tokens = Measure::new(name, Unit::Tokens).sometimes();
+    let tokens = Measure::new(name, Unit::Tokens).optional();
     tokens.lower_is_better("tokens of the run")
 }
 
 /// The length of a list or a text of a run.
-const LENGTH: Measure = count("length").sometimes().only_describes("its length");
+const LENGTH: Measure = count("length").optional().only_describes("its length");
 
 /// Why a run stopped, as the recorder words it; recordings of others may have other words.
 const STOP_REASON: Measure =
     Measure::new("conversation.stop_reason", Unit::Word(StopReason::WORDS))
-        .sometimes()
+        .optional()
         .only_describes("why the run stopped");
 
 /// Notes what an agent's assertions ask of these that never or always holds.

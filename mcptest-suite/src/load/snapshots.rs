@@ -36,7 +36,7 @@ pub(super) fn check_names(assertions: &[Assertion], problems: &mut Problems) {
             } else {
                 problem
                     .label(named_at, "again here")
-                    .also(first, "first here")
+                    .secondary_label(first, "first here")
             });
         }
     }

@@ -1,14 +1,14 @@
 //! Reading what only recording needs: `servers:`, `providers:` and `budget:`.
 
 use super::fields::Fields;
-use super::named::{name_of, named};
+use super::named::{entry_name, named_entries};
 use super::prices::{self, Priced};
 use super::problems::Problems;
 use crate::model::{Inherit, Provider, Server, Transport};
 use crate::{Diagnostic, Entry, Node, Spanned};
 
 pub(super) fn servers(node: &Node, problems: &mut Problems) -> Vec<Server> {
-    let entries = named(node, "servers", problems);
+    let entries = named_entries(node, "servers", problems);
     entries
         .iter()
         .filter_map(|entry| server(entry, problems))
@@ -29,7 +29,7 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
                 entry.key
             ))
             .label(url.key_span, "reaches a running server")
-            .also(command.key_span, "starts one")
+            .secondary_label(command.key_span, "starts one")
             .help("keep one of the two"),
         );
     } else if neither {
@@ -72,13 +72,13 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
             cwd,
         },
         (None, Some(url)) => Transport::Http {
-            url: problems.words(&url.value)?.value,
+            url: problems.non_blank_text(&url.value)?.value,
             bearer_token_env,
         },
         _ => return None,
     };
     Some(Server {
-        name: name_of(entry),
+        name: entry_name(entry),
         transport,
         shared: shared.unwrap_or_default(),
     })
@@ -87,17 +87,17 @@ fn server(entry: &Entry, problems: &mut Problems) -> Option<Server> {
 /// A program and its arguments: a list, or text that is split at white space.
 fn words(node: &Node, problems: &mut Problems) -> Option<Vec<String>> {
     if node.text().is_some() {
-        let line = problems.words(node)?.value;
+        let line = problems.non_blank_text(node)?.value;
         return Some(line.split_whitespace().map(ToOwned::to_owned).collect());
     }
     let items = problems.items(node, "words of a command")?;
-    problems.words(items.first()?)?;
+    problems.non_blank_text(items.first()?)?;
     let words = items.iter().map(|item| problems.text(item));
     words.collect::<Vec<_>>().into_iter().collect()
 }
 
 fn environment(node: &Node, problems: &mut Problems) -> Vec<(String, String)> {
-    let entries = named(node, "values", problems);
+    let entries = named_entries(node, "values", problems);
     let values = entries
         .iter()
         .filter_map(|entry| Some((entry.key.clone(), problems.text(&entry.value)?)));
@@ -128,24 +128,24 @@ fn bearer_token(node: &Node, problems: &mut Problems) -> Option<String> {
     let mut fields = Fields::open(node, "`auth`", problems)?;
     let name = fields
         .required("bearer_token_env", problems)
-        .and_then(|node| problems.words(node));
+        .and_then(|node| problems.non_blank_text(node));
     fields.finish(problems);
     Some(name?.value)
 }
 
 pub(super) fn providers(node: &Node, problems: &mut Problems) -> Vec<Provider> {
-    let entries = named(node, "providers", problems);
+    let entries = named_entries(node, "providers", problems);
     let read = entries.iter().filter_map(|entry| {
         let mut fields = Fields::open(&entry.value, "a provider", problems)?;
         let base_url = fields
             .required("base_url", problems)
-            .and_then(|node| problems.words(node));
+            .and_then(|node| problems.non_blank_text(node));
         let api_key_env = fields
             .get("api_key_env")
-            .and_then(|node| problems.words(node));
+            .and_then(|node| problems.non_blank_text(node));
         fields.finish(problems);
         Some(Provider {
-            name: name_of(entry),
+            name: entry_name(entry),
             base_url: base_url?.value,
             api_key_env: api_key_env.map(|name| name.value),
         })

@@ -16,16 +16,16 @@ pub(crate) enum Sought {
 }
 
 /// Notes what an argument shape is looking for where everything holds that. `name` is the shape's key.
-pub fn needle(name: &str, node: &Node, problems: &mut Problems) {
+pub fn check_needle(name: &str, node: &Node, problems: &mut Problems) {
     let sought = match name {
         "subset" => Sought::Whole,
         _ => Sought::Part,
     };
-    says_something(name, sought, node, problems);
+    check_sought(name, sought, node, problems);
 }
 
 /// Notes what a matcher or a shape looks for where everything holds that. `key` is its key.
-pub(crate) fn says_something(key: &str, sought: Sought, node: &Node, problems: &mut Problems) {
+pub(crate) fn check_sought(key: &str, sought: Sought, node: &Node, problems: &mut Problems) {
     let text = matches!(&node.value, NodeValue::Text(text) if text.is_empty());
     let list = node.items().is_some_and(<[Node]>::is_empty);
     let object = node.entries().is_some_and(<[_]>::is_empty);
@@ -39,12 +39,12 @@ pub(crate) fn says_something(key: &str, sought: Sought, node: &Node, problems: &
         Sought::OneOfSeveral => format!("{key}: [{shown}]"),
         Sought::Part | Sought::Whole => format!("{key}: {shown}"),
     };
-    problems.push(holds_for(&demand, what, node.span));
+    problems.push(always_true(&demand, what, node.span));
 }
 
 /// Notes the first empty text below what an argument shape looks for: every text has one, and it says nothing
 /// of an argument. The elements of a list are compared whole in `contains`, so an empty one there is a demand.
-pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
+pub fn check_no_empty_text(name: &str, node: &Node, problems: &mut Problems) {
     fn find(node: &Node, lists: bool) -> Option<Span> {
         match &node.value {
             NodeValue::Text(text) if text.is_empty() => Some(node.span),
@@ -75,7 +75,7 @@ pub fn empty_text(name: &str, node: &Node, problems: &mut Problems) {
 
 /// The problem that a demand holds for all of a kind: `what`, as *every text*.
 #[must_use]
-pub fn holds_for(demand: &str, what: &str, span: Span) -> Diagnostic {
+pub fn always_true(demand: &str, what: &str, span: Span) -> Diagnostic {
     Diagnostic::at(span, format!("`{demand}` holds for {what}"))
         .note("every run gets the same verdict here, so nothing is tested")
         .help("say what to look for, or leave it out")

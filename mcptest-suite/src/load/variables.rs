@@ -63,7 +63,7 @@ fn fill_node(
         NodeValue::Text(text) if text.contains("${") => {
             // What is quoted, or a block of text, is text whatever the variable is.
             let plain = source.slice(node.span).starts_with(['$', '&']);
-            if let Some(value) = filled(text, plain, node.span, variables, problems) {
+            if let Some(value) = fill_text(text, plain, node.span, variables, problems) {
                 node.value = value;
             }
         }
@@ -71,7 +71,7 @@ fn fill_node(
     }
 }
 
-fn filled(
+fn fill_text(
     text: &str,
     plain: bool,
     span: crate::Span,

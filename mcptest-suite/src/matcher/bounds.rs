@@ -109,7 +109,7 @@ impl Declared for Between {
         let Some([least, most]) = node.items() else {
             let message = format!(
                 "`between` needs a lowest and a highest number, found {}",
-                node.found()
+                node.describe()
             );
             problems
                 .push(Diagnostic::at(node.span, message).help("write e.g. `{ between: [1, 5] }`"));
@@ -121,7 +121,7 @@ impl Declared for Between {
             problems.push(
                 Diagnostic::new("nothing is between these two: the first is above the second")
                     .label(least.span, "at least this")
-                    .also(most.span, "and at most this")
+                    .secondary_label(most.span, "and at most this")
                     .help("swap the two, or correct one of them"),
             );
             return None;

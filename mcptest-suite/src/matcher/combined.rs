@@ -233,7 +233,7 @@ fn list(
     let items = problems.items(node, "matchers")?;
     let matchers: Vec<_> = items.iter().map(|item| read(item, problems)).collect();
     let matchers: Vec<Matcher> = matchers.into_iter().collect::<Option<_>>()?;
-    if let Some(matcher) = matchers.iter().find(|one| is_denied(one, &matchers)) {
+    if let Some(matcher) = matchers.iter().find(|one| is_negated(one, &matchers)) {
         let [holds, which] = contradiction;
         let message = format!("`{key}` of a matcher and its `not` holds {holds}");
         problems.push(
@@ -246,7 +246,7 @@ fn list(
 }
 
 /// Whether its own `not` is among some matchers.
-fn is_denied(matcher: &Matcher, among: &[Matcher]) -> bool {
+fn is_negated(matcher: &Matcher, among: &[Matcher]) -> bool {
     among.iter().any(|other| match other.asks() {
         Asks::Not(inner) => inner.kind == matcher.kind,
         _ => false,

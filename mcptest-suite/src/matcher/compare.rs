@@ -21,7 +21,7 @@ fn comparable(expected: &Value, value: &Value) -> Result<(), String> {
     } else {
         ""
     };
-    if looks_into(expected, value) {
+    if compares_parts(expected, value) {
         return Ok(());
     }
     Err(format!(
@@ -53,7 +53,7 @@ pub(super) fn comparable_below(expected: &Value, value: &Value) -> Result<(), St
     reason.map_or(Ok(()), Err)
 }
 
-fn looks_into(expected: &Value, value: &Value) -> bool {
+fn compares_parts(expected: &Value, value: &Value) -> bool {
     match (expected, value) {
         (Value::Object(_), Value::Object(_)) => true,
         // Each wanted element needs one that could be it; a list without elements has none, and says so.
@@ -72,7 +72,7 @@ fn looks_into(expected: &Value, value: &Value) -> bool {
             let says = |item: &Value| item.is_number() || item.is_boolean();
             let mut read = items
                 .iter()
-                .map(|item| looks_into(expected, item) || says(item));
+                .map(|item| compares_parts(expected, item) || says(item));
             items.is_empty() || read.any(|read| read)
         }
         (_, Value::Object(_)) => true,
@@ -92,10 +92,10 @@ pub(super) enum Subset {
 
 /// Every expected key, recursively; lists and scalars equal. One difference that can be told decides.
 pub(super) fn subset(expected: &Value, value: &Value) -> Subset {
-    below("", expected, value)
+    subset_at("", expected, value)
 }
 
-fn below(path: &str, expected: &Value, value: &Value) -> Subset {
+fn subset_at(path: &str, expected: &Value, value: &Value) -> Subset {
     match (expected, value) {
         (Value::Object(expected), Value::Object(value)) => {
             let mut verdict = Subset::Holds;
@@ -111,7 +111,7 @@ fn below(path: &str, expected: &Value, value: &Value) -> Subset {
                     "" => key.clone(),
                     path => format!("{path}.{key}"),
                 };
-                match (below(&path, expected, value), &verdict) {
+                match (subset_at(&path, expected, value), &verdict) {
                     (Subset::Fails, _) => return Subset::Fails,
                     (Subset::NotComparable(reason), Subset::Holds) => {
                         verdict = Subset::NotComparable(reason);

@@ -74,7 +74,7 @@ impl Declared for ContainsAll {
     }
 
     fn read(node: &Node, problems: &mut Problems) -> Option<Vec<Value>> {
-        needle::several(Self::KEY, node, problems)
+        needle::list(Self::KEY, node, problems)
     }
 
     fn asks<S: Stage>(values: &Vec<Value>) -> Asks<'_, S> {
@@ -114,7 +114,7 @@ impl Declared for ContainsAny {
     }
 
     fn read(node: &Node, problems: &mut Problems) -> Option<Vec<Value>> {
-        needle::several(Self::KEY, node, problems)
+        needle::list(Self::KEY, node, problems)
     }
 
     fn asks<S: Stage>(values: &Vec<Value>) -> Asks<'_, S> {

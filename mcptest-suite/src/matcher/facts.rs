@@ -11,10 +11,10 @@ impl<S: Stage> Matcher<S> {
     /// The matchers in it that only a model could apply: their keys and places, in the order of
     /// the file.
     #[must_use]
-    pub(crate) fn need_a_model(&self) -> Vec<(&'static str, Span)> {
+    pub(crate) fn model_matchers(&self) -> Vec<(&'static str, Span)> {
         match self.asks() {
             Asks::Model => vec![(self.name(), self.span)],
-            asks => asks.inner().iter().flat_map(Self::need_a_model).collect(),
+            asks => asks.inner().iter().flat_map(Self::model_matchers).collect(),
         }
     }
 
@@ -24,16 +24,16 @@ impl<S: Stage> Matcher<S> {
     pub(crate) fn is_decidable(&self) -> bool {
         match self.asks() {
             Asks::All(all) => all.iter().any(Self::is_decidable),
-            _ => self.need_a_model().is_empty(),
+            _ => self.model_matchers().is_empty(),
         }
     }
 
     /// Whether it asks for nothing but what a model would say.
     #[must_use]
-    pub(crate) fn is_of_models(&self) -> bool {
+    pub(crate) fn needs_only_model(&self) -> bool {
         match self.asks() {
             Asks::Model => true,
-            Asks::All(all) => !all.is_empty() && all.iter().all(Self::is_of_models),
+            Asks::All(all) => !all.is_empty() && all.iter().all(Self::needs_only_model),
             _ => false,
         }
     }
@@ -55,9 +55,12 @@ impl<S: Stage> Matcher<S> {
 
     /// Whether it asks for this very value, where only `exact` can: nothing at all, or no item.
     #[must_use]
-    pub fn names(&self, value: &Value) -> bool {
+    pub fn requires_value(&self, value: &Value) -> bool {
         let facts = self.asks().facts();
-        let mut below = facts.below.iter().map(|matcher| matcher.names(value));
+        let mut below = facts
+            .below
+            .iter()
+            .map(|matcher| matcher.requires_value(value));
         match facts.join {
             Some(Join::All) => below.all(|names| names),
             Some(Join::Any) => below.any(|names| names),
@@ -70,7 +73,7 @@ impl<S: Stage> Matcher<S> {
     /// Whether texts that are normalised otherwise could change what it says, where showing what was found
     /// does not tell.
     #[must_use]
-    pub fn compares_letters(&self) -> bool {
+    pub fn depends_on_normalization(&self) -> bool {
         self.asks().facts().compares_letters
     }
 }
@@ -113,7 +116,7 @@ impl<R: Ready> Matcher<R> {
                 .below
                 .iter()
                 .map(Self::limits)
-                .fold((None, None), both),
+                .fold((None, None), intersect),
             _ => {
                 let exact = facts.exact.and_then(Value::as_f64);
                 (exact, exact)
@@ -131,7 +134,7 @@ fn schema_limits(schema: &Value) -> Limits {
     )
 }
 
-fn both(left: Limits, right: Limits) -> Limits {
+fn intersect(left: Limits, right: Limits) -> Limits {
     let pick =
         |left: Option<f64>, right: Option<f64>, better: fn(f64, f64) -> f64| match (left, right) {
             (Some(left), Some(right)) => Some(better(left, right)),

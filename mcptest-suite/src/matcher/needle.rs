@@ -24,12 +24,12 @@ pub(super) fn value(
         );
         return None;
     }
-    vacuous::says_something(key, sought, node, problems);
+    vacuous::check_sought(key, sought, node, problems);
     Some(values::read(node, problems))
 }
 
 /// Reads a list of values that a matcher looks for.
-pub(super) fn several(key: &str, node: &Node, problems: &mut Problems) -> Option<Vec<Value>> {
+pub(super) fn list(key: &str, node: &Node, problems: &mut Problems) -> Option<Vec<Value>> {
     let items = problems.items(node, "values")?;
     let read: Vec<_> = items
         .iter()
@@ -41,6 +41,6 @@ pub(super) fn several(key: &str, node: &Node, problems: &mut Problems) -> Option
 /// Reads a text that a matcher looks for.
 pub(super) fn text(key: &str, node: &Node, problems: &mut Problems) -> Option<String> {
     let text = problems.text(node)?;
-    vacuous::says_something(key, Sought::Part, node, problems);
+    vacuous::check_sought(key, Sought::Part, node, problems);
     Some(text)
 }

@@ -18,12 +18,12 @@ pub(crate) fn read(node: &Node, problems: &mut Problems) -> Option<Matcher> {
         return Some(Matcher { kind, span });
     }
     let Some(entries) = node.entries() else {
-        let known = run_here().find(|info| node.text() == Some(info.key));
+        let known = without_model().find(|info| node.text() == Some(info.key));
         let key = known.map_or("exact", |info| info.key);
         problems.push(
             Diagnostic::at(
                 node.span,
-                format!("expected a matcher, found {}", node.found()),
+                format!("expected a matcher, found {}", node.describe()),
             )
             .help(format!(
                 "write the matcher with a value, e.g. `{{ {key}: … }}`"
@@ -39,7 +39,7 @@ pub(crate) fn read(node: &Node, problems: &mut Problems) -> Option<Matcher> {
         problems.push(unknown(entry));
         return None;
     };
-    if let Some(help) = must_be_written(info)
+    if let Some(help) = missing_value_help(info)
         && entry.value.is_left_out()
     {
         let message = format!("`{}` is left without a value", info.key);
@@ -55,13 +55,13 @@ fn known(key: &str) -> Option<&'static MatcherInfo> {
 }
 
 /// The matchers that need no model.
-fn run_here() -> impl Iterator<Item = &'static MatcherInfo> + Clone {
+fn without_model() -> impl Iterator<Item = &'static MatcherInfo> + Clone {
     let matchers = matchers().iter();
     matchers.filter(|info| info.form != MatcherForm::Unread)
 }
 
 /// What to do where a matcher is left without the value that it must have; nothing where it may be.
-fn must_be_written(info: &MatcherInfo) -> Option<String> {
+fn missing_value_help(info: &MatcherInfo) -> Option<String> {
     let key = info.key;
     match info.form {
         MatcherForm::Value => Some(format!("give the matcher a value: `{{ {key}: … }}`")),
@@ -75,9 +75,14 @@ fn must_be_written(info: &MatcherInfo) -> Option<String> {
 fn unknown(entry: &Entry) -> Diagnostic {
     let key = entry.key.as_str();
     let problem = Diagnostic::at(entry.key_span, format!("unknown matcher `{key}`"));
-    match run_here().find(|info| info.other_words.contains(&key)) {
+    match without_model().find(|info| info.other_words.contains(&key)) {
         Some(meant) => problem.help(format!("did you mean `{}`?", meant.key)),
-        None => did_you_mean(problem, key, run_here().map(|info| info.key), "matchers"),
+        None => did_you_mean(
+            problem,
+            key,
+            without_model().map(|info| info.key),
+            "matchers",
+        ),
     }
 }
 
@@ -87,7 +92,7 @@ fn wrong_count(node: &Node, entries: &[Entry]) -> Diagnostic {
             .help("write one, e.g. `{ exact: 1 }`"),
         [first, second, ..] => Diagnostic::new("a matcher has one key")
             .label(second.key_span, "a second key")
-            .also(first.key_span, "the matcher")
+            .secondary_label(first.key_span, "the matcher")
             .help("join several matchers with `allOf: [{ … }, { … }]`"),
         [only] => Diagnostic::at(only.key_span, "a matcher has one key"),
     }

@@ -31,7 +31,7 @@ impl Declared for Snapshot {
         match &node.value {
             NodeValue::Null | NodeValue::Bool(true) => Some(None),
             NodeValue::Map(entries) if entries.is_empty() => Some(None),
-            NodeValue::Text(_) => problems.words(node).map(Some),
+            NodeValue::Text(_) => problems.non_blank_text(node).map(Some),
             _ => {
                 problems.expected("a name for the snapshot, or `{}`", node);
                 None

@@ -31,7 +31,7 @@ pub enum Segment {
 impl fmt::Display for Segment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Key(key) if is_plain(key) => f.write_str(key),
+            Self::Key(key) if is_identifier(key) => f.write_str(key),
             Self::Key(key) => write!(
                 f,
                 "[\"{}\"]",
@@ -43,7 +43,7 @@ impl fmt::Display for Segment {
     }
 }
 
-fn is_plain(key: &str) -> bool {
+fn is_identifier(key: &str) -> bool {
     !key.trim().is_empty() && !key.contains(['.', '[', ']', '"'])
 }
 

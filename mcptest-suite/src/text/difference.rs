@@ -5,7 +5,7 @@ use mcptest_trace::text::escape_line;
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
-use super::{SHOWN, short_json, unseen_in};
+use super::{SHOWN, describe_invisible_difference_in, short_json};
 
 /// One difference in words.
 #[must_use]
@@ -13,7 +13,9 @@ pub fn difference(diff: &ArgDiff) -> String {
     let shown = |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), short_json);
     let (expected, recorded) = (shown(&diff.expected), shown(&diff.recorded));
     let values = diff.expected.as_ref().zip(diff.recorded.as_ref());
-    let unseen = values.and_then(|(one, other)| unseen_in(["expected", "recorded"], [one, other]));
+    let unseen = values.and_then(|(one, other)| {
+        describe_invisible_difference_in(["expected", "recorded"], [one, other])
+    });
     let unseen = unseen.or_else(|| cut_alike(values?));
     let unseen = unseen.map_or_else(String::new, |unseen| format!("; {unseen}"));
     match diff.path.as_str() {

@@ -9,7 +9,7 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::skeleton::{composed_look, look, plainly};
+use super::skeleton::{composed_visible, skeleton, visible_skeleton};
 
 /// The most characters of a difference that are spelt.
 const SPELT: usize = 40;
@@ -17,13 +17,13 @@ const SPELT: usize = 40;
 /// What tells two texts apart that look the same, e.g. ``the only difference is Unicode normalisation:
 /// expected `Z\u{fc}rich`, recorded `Zu\u{308}rich` ``; nothing where they are the same, or a look tells.
 #[must_use]
-pub fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
+pub fn describe_invisible_difference(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
     let [old, new] = texts;
-    if old == new || look(old) != look(new) {
+    if old == new || visible_skeleton(old) != visible_skeleton(new) {
         return None;
     }
-    let why = why([old, new]);
-    let [old, new] = spelt(old, new);
+    let why = difference_kind([old, new]);
+    let [old, new] = escaped_difference(old, new);
     let [before, after] = names.map(escape_line);
     Some(format!(
         "the only difference is {why}: {before} `{old}`, {after} `{new}`"
@@ -32,9 +32,9 @@ pub fn unseen(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
 
 /// What tells two values apart that look the same; nothing where they are equal, or a look tells.
 #[must_use]
-pub fn unseen_in(names: [&str; 2], values: [&Value; 2]) -> Option<String> {
+pub fn describe_invisible_difference_in(names: [&str; 2], values: [&Value; 2]) -> Option<String> {
     let [old, new] = values.map(canonical_json);
-    unseen(names, [&old, &new])
+    describe_invisible_difference(names, [&old, &new])
 }
 
 /// How the texts of a value are written.
@@ -54,7 +54,7 @@ pub fn normalised(value: &Value, form: TextForm) -> Value {
     let text = |text: &str| match form {
         TextForm::Composed => composed(text),
         TextForm::Decomposed => text.nfd().collect(),
-        TextForm::Plain => plainly(text),
+        TextForm::Plain => skeleton(text),
     };
     match value {
         Value::String(it) => text(it).into(),
@@ -73,10 +73,10 @@ fn composed(text: &str) -> String {
 }
 
 /// The kind of difference between two texts that look the same.
-pub(super) fn why([one, other]: [&str; 2]) -> &'static str {
+pub(super) fn difference_kind([one, other]: [&str; 2]) -> &'static str {
     if composed(one) == composed(other) {
         "Unicode normalisation"
-    } else if composed_look(one) == composed_look(other) {
+    } else if composed_visible(one) == composed_visible(other) {
         "invisible characters"
     } else {
         "look-alike characters"
@@ -84,7 +84,7 @@ pub(super) fn why([one, other]: [&str; 2]) -> &'static str {
 }
 
 /// A character as it is, or its escape if it is not ASCII.
-pub(super) fn spelt_character(character: char) -> String {
+pub(super) fn escape_non_ascii(character: char) -> String {
     match character {
         ' '..='~' => character.to_string(),
         other => other.escape_unicode().to_string(),
@@ -92,7 +92,7 @@ pub(super) fn spelt_character(character: char) -> String {
 }
 
 /// The words around what differs, with all that is not ASCII as escapes.
-pub(super) fn spelt(old: &str, new: &str) -> [String; 2] {
+pub(super) fn escaped_difference(old: &str, new: &str) -> [String; 2] {
     let texts = [old, new].map(|text| text.chars().collect::<Vec<char>>());
     let shortest = texts[0].len().min(texts[1].len());
     let same = |pair: &(&char, &char)| pair.0 == pair.1;
@@ -109,7 +109,7 @@ pub(super) fn spelt(old: &str, new: &str) -> [String; 2] {
     let kept = end - behind.take_while(|it| !outside(it)).count();
     texts.map(|text| {
         let part = &text[from..text.len() - kept];
-        let spelt = part.iter().take(SPELT).copied().map(spelt_character);
+        let spelt = part.iter().take(SPELT).copied().map(escape_non_ascii);
         let more = if part.len() > SPELT { "…" } else { "" };
         spelt.collect::<String>() + more
     })
@@ -121,7 +121,7 @@ mod tests {
     use serde_json::json;
 
     fn difference(old: &str, new: &str) -> Option<String> {
-        unseen(["expected", "recorded"], [old, new])
+        describe_invisible_difference(["expected", "recorded"], [old, new])
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
             r"the only difference is Unicode normalisation: expected `Z\u{fc}rich`, recorded `Zu\u{308}rich`"
         );
         assert_eq!(
-            unseen_in(
+            describe_invisible_difference_in(
                 ["a", "b"],
                 [&json!({ "c": "e\u{301}" }), &json!({ "c": "\u{e9}" })]
             )

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use mcptest_trace::text::is_hostile;
 
-use super::invisible_difference::{spelt, spelt_character, why};
-use super::skeleton::look;
+use super::invisible_difference::{difference_kind, escape_non_ascii, escaped_difference};
+use super::skeleton::visible_skeleton;
 
 /// Spells the words that look the same as another word of these texts and are not equal to it. The result
 /// says what they differ in, a line each.
@@ -30,12 +30,12 @@ pub fn escape_lookalikes(mut texts: Vec<&mut String>) -> Vec<String> {
     // Each round leaves fewer characters that are not ASCII. What was spelt may part other words.
     while texts.iter().any(|text| !text.is_ascii()) {
         let shown: Vec<&str> = texts.iter().map(|text| text.as_str()).collect();
-        let alike = Alike::among(&shown);
+        let alike = Lookalikes::find(&shown);
         if alike.groups.is_empty() {
             break;
         }
         notes.extend(alike.notes(&shown));
-        let spelt: Vec<String> = shown.iter().map(|text| alike.spell(text)).collect();
+        let spelt: Vec<String> = shown.iter().map(|text| alike.escape_text(text)).collect();
         for (text, spelt) in texts.iter_mut().zip(spelt) {
             **text = spelt;
         }
@@ -46,11 +46,11 @@ pub fn escape_lookalikes(mut texts: Vec<&mut String>) -> Vec<String> {
 /// Spells two texts that look the same as a whole and are not equal. The result says what they differ in.
 #[must_use]
 pub fn escape_lookalike_pair([one, other]: [&mut String; 2]) -> Option<String> {
-    if one == other || look(one) != look(other) {
+    if one == other || visible_skeleton(one) != visible_skeleton(other) {
         return None;
     }
-    let parts = spelt(one, other).map(|part| format!("`{part}`"));
-    let note = note(&parts.join(" and "), why([one, other]));
+    let parts = escaped_difference(one, other).map(|part| format!("`{part}`"));
+    let note = note(&parts.join(" and "), difference_kind([one, other]));
     let both = escape_group(&[one.clone(), other.clone()]);
     for (text, spelt) in [one, other].into_iter().zip(both) {
         *text = spelt;
@@ -63,46 +63,46 @@ fn note(these: &str, reason: &str) -> String {
 }
 
 /// Words and values that look the same and differ, each with the escapes that it is spelt with.
-struct Alike {
+struct Lookalikes {
     groups: Vec<Vec<String>>,
     words: HashMap<String, String>,
     /// Whole values between quotes.
     wholes: HashMap<String, String>,
 }
 
-impl Alike {
-    fn among(texts: &[&str]) -> Self {
+impl Lookalikes {
+    fn find(texts: &[&str]) -> Self {
         let parts = || texts.iter().flat_map(|text| parts(text));
-        let words = groups(parts().flat_map(Part::words), look);
+        let words = groups(parts().flat_map(Part::words), visible_skeleton);
         let mut alike = Self {
-            words: spellings(&words),
+            words: escaped_forms(&words),
             groups: words,
             wholes: HashMap::new(),
         };
         // A whole value counts where its words do not tell enough: a single letter, a sign.
-        let quoted = parts().filter(|part| part.quoted && !part.stays());
+        let quoted = parts().filter(|part| part.quoted && !part.is_verbatim());
         let wholes = groups(quoted.map(|part| part.text), |text| {
-            look(&alike.spell_words(text))
+            visible_skeleton(&alike.escape_words(text))
         });
-        alike.wholes = spellings(&wholes);
+        alike.wholes = escaped_forms(&wholes);
         alike.groups.extend(wholes);
         alike
     }
 
-    fn spell(&self, text: &str) -> String {
+    fn escape_text(&self, text: &str) -> String {
         let spelt = parts(text).map(|part| {
             let whole = self.wholes.get(part.text).filter(|_| part.quoted);
             let inner = match whole {
-                _ if part.stays() => part.text.to_owned(),
+                _ if part.is_verbatim() => part.text.to_owned(),
                 Some(spelt) => spelt.clone(),
-                None => self.spell_words(part.text),
+                None => self.escape_words(part.text),
             };
             inner + part.end
         });
         spelt.collect()
     }
 
-    fn spell_words(&self, text: &str) -> String {
+    fn escape_words(&self, text: &str) -> String {
         let (mut spelt, mut copied) = (String::with_capacity(text.len()), 0);
         for word in words(text) {
             if let Some(as_spelt) = self.words.get(&text[word.clone()]) {
@@ -121,16 +121,14 @@ impl Alike {
         let mut by_reason: BTreeMap<&str, Vec<&[String]>> = BTreeMap::new();
         for group in &self.groups {
             let [one, other] = [&group[0], &group[1]];
-            let said = spelt(one, other);
+            let said = escaped_difference(one, other);
             if !said.iter().all(|part| quoted.contains(part.as_str())) {
-                let reason = why([one, other]);
+                let reason = difference_kind([one, other]);
                 by_reason.entry(reason).or_default().push(group);
             }
         }
         let lines = by_reason.into_iter().map(|(reason, groups)| {
-            let first = groups[0]
-                .iter()
-                .map(|it| format!("`{}`", self.spelt_as(it)));
+            let first = groups[0].iter().map(|it| format!("`{}`", self.escaped(it)));
             let more = match groups.len() - 1 {
                 0 => String::new(),
                 1 => "; so does 1 more pair".to_owned(),
@@ -142,7 +140,7 @@ impl Alike {
         lines.collect()
     }
 
-    fn spelt_as<'t>(&'t self, text: &'t str) -> &'t str {
+    fn escaped<'t>(&'t self, text: &'t str) -> &'t str {
         let spelt = self.words.get(text).or_else(|| self.wholes.get(text));
         spelt.map_or(text, String::as_str)
     }
@@ -161,7 +159,7 @@ struct Part<'t> {
 
 impl<'t> Part<'t> {
     /// Whether it stays as it is: an underlined line, or a command, which can be copied.
-    fn stays(&self) -> bool {
+    fn is_verbatim(&self) -> bool {
         let is_command = ["cargo ", "mcptest-harness "]
             .iter()
             .any(|it| self.text.contains(it));
@@ -169,7 +167,7 @@ impl<'t> Part<'t> {
     }
 
     fn words(self) -> impl Iterator<Item = &'t str> {
-        let text = if self.stays() { "" } else { self.text };
+        let text = if self.is_verbatim() { "" } else { self.text };
         let words = words(text).into_iter().map(|word| &text[word]);
         // The English `a` in a sentence is not meant to be the Russian `а`.
         words.filter(|word| word.len() > 1)
@@ -281,7 +279,7 @@ fn groups<'t>(
 }
 
 /// How the texts of groups are spelt; a text of ASCII alone is as it is.
-fn spellings(groups: &[Vec<String>]) -> HashMap<String, String> {
+fn escaped_forms(groups: &[Vec<String>]) -> HashMap<String, String> {
     let all = groups.iter().flat_map(|group| {
         let spelt = escape_group(group);
         group.iter().cloned().zip(spelt)
@@ -303,14 +301,14 @@ fn escape_group(group: &[String]) -> Vec<String> {
             let characters = text.chars();
             let characters = characters.map(|it| match it {
                 it if kept(it) => it.to_string(),
-                it => spelt_character(it),
+                it => escape_non_ascii(it),
             });
             characters.collect()
         };
         group.iter().map(spell).collect()
     };
     let told = escape_but(&is_shared);
-    let looks: BTreeSet<String> = told.iter().map(|text| look(text)).collect();
+    let looks: BTreeSet<String> = told.iter().map(|text| visible_skeleton(text)).collect();
     if looks.len() == group.len() {
         told
     } else {

@@ -13,9 +13,11 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
 pub use difference::difference;
-pub use invisible_difference::{TextForm, normalised, unseen, unseen_in};
+pub use invisible_difference::{
+    TextForm, describe_invisible_difference, describe_invisible_difference_in, normalised,
+};
 pub use lookalikes::{escape_lookalike_pair, escape_lookalikes};
-pub use skeleton::{looking_alike, part_that_looks_like};
+pub use skeleton::{find_lookalike, lookalike_pairs};
 
 /// The most characters of a value that are shown on one line.
 const SHOWN: usize = 160;
@@ -43,7 +45,7 @@ pub fn truncate(text: &str, most: usize) -> String {
 
 /// A name that stands without quotes: a space at its beginning or its end is an escape.
 #[must_use]
-pub fn unquoted(name: &str) -> Cow<'_, str> {
+pub fn escape_outer_spaces(name: &str) -> Cow<'_, str> {
     let inner = name.trim_matches(' ');
     if inner.len() == name.len() {
         return Cow::Borrowed(name);
@@ -73,10 +75,10 @@ mod tests {
 
     #[test]
     fn spaces_around_a_name_are_shown() {
-        assert_eq!(unquoted("a b"), "a b");
-        assert_eq!(unquoted("  a b "), r"\u{20}\u{20}a b\u{20}");
-        assert_eq!(unquoted(" "), r"\u{20}");
-        assert_eq!(unquoted(""), "");
+        assert_eq!(escape_outer_spaces("a b"), "a b");
+        assert_eq!(escape_outer_spaces("  a b "), r"\u{20}\u{20}a b\u{20}");
+        assert_eq!(escape_outer_spaces(" "), r"\u{20}");
+        assert_eq!(escape_outer_spaces(""), "");
     }
 
     #[test]

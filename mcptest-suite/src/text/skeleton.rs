@@ -125,23 +125,25 @@ static PLAIN: LazyLock<HashMap<char, char>> = LazyLock::new(|| {
 });
 
 /// The skeleton of a text as messages show it. Texts that look the same have one skeleton.
-pub(super) fn look(text: &str) -> String {
+pub(super) fn visible_skeleton(text: &str) -> String {
     let shown = escape_line(text);
     if shown.is_ascii() {
         return shown.into_owned();
     }
-    let seen = without_forms(&shown).map(plain);
-    seen.nfkd().map(plain).collect()
+    let seen = without_variation_selectors(&shown).map(prototype);
+    seen.nfkd().map(prototype).collect()
 }
 
 /// A text as messages show it, without variation selectors and composed.
-pub(super) fn composed_look(text: &str) -> String {
-    without_forms(&escape_line(text)).nfc().collect()
+pub(super) fn composed_visible(text: &str) -> String {
+    without_variation_selectors(&escape_line(text))
+        .nfc()
+        .collect()
 }
 
 /// The skeleton of a text: plain characters in place of those that look like them, and no invisible ones.
-pub(super) fn plainly(text: &str) -> String {
-    plain_characters(text).nfc().collect()
+pub(super) fn skeleton(text: &str) -> String {
+    prototype_characters(text).nfc().collect()
 }
 
 /// The first part of a text that looks like another text when both are read with plain characters, and is
@@ -154,12 +156,12 @@ pub(super) fn plainly(text: &str) -> String {
 /// assert_eq!(part_that_looks_like("a b", "say a b."), None);
 /// ```
 #[must_use]
-pub fn part_that_looks_like<'t>(wanted: &str, text: &'t str) -> Option<&'t str> {
-    let (wanted_plainly, _) = with_places(wanted);
+pub fn find_lookalike<'t>(wanted: &str, text: &'t str) -> Option<&'t str> {
+    let (wanted_plainly, _) = skeleton_with_ranges(wanted);
     if wanted_plainly.trim().is_empty() || text.contains(wanted) {
         return None;
     }
-    let (plainly, places) = with_places(text);
+    let (plainly, places) = skeleton_with_ranges(text);
     let start = plainly.find(&wanted_plainly)?;
     let (from, to) = (
         places[start].start,
@@ -170,18 +172,21 @@ pub fn part_that_looks_like<'t>(wanted: &str, text: &'t str) -> Option<&'t str> 
 
 /// The names among some that look like another of others and are not equal to it, each with this other.
 #[must_use]
-pub fn looking_alike<'t>(
+pub fn lookalike_pairs<'t>(
     some: impl IntoIterator<Item = &'t str>,
     others: impl IntoIterator<Item = &'t str>,
 ) -> Vec<(&'t str, &'t str)> {
-    let others: HashMap<String, &str> = others.into_iter().map(|it| (look(it), it)).collect();
+    let others: HashMap<String, &str> = others
+        .into_iter()
+        .map(|it| (visible_skeleton(it), it))
+        .collect();
     let pairs = some.into_iter();
-    let pairs = pairs.filter_map(|it| Some((it, *others.get(&look(it))?)));
+    let pairs = pairs.filter_map(|it| Some((it, *others.get(&visible_skeleton(it))?)));
     pairs.filter(|(one, other)| one != other).collect()
 }
 
 /// The skeleton of a text with single spaces. For each byte of it, the range of the text that it was made of.
-fn with_places(text: &str) -> (String, Vec<Range<usize>>) {
+fn skeleton_with_ranges(text: &str) -> (String, Vec<Range<usize>>) {
     let (mut plainly, mut places) = (String::new(), Vec::<Range<usize>>::new());
     let mut letters = text.char_indices().peekable();
     while let Some((at, _)) = letters.next() {
@@ -191,7 +196,7 @@ fn with_places(text: &str) -> (String, Vec<Range<usize>>) {
             .is_some()
         {}
         let end = letters.peek().map_or(text.len(), |(next, _)| *next);
-        let letter: String = plain_characters(&text[at..end])
+        let letter: String = prototype_characters(&text[at..end])
             .map(|it| if it.is_whitespace() { ' ' } else { it })
             .collect();
         if letter == " " && plainly.ends_with(' ') {
@@ -206,23 +211,23 @@ fn with_places(text: &str) -> (String, Vec<Range<usize>>) {
     (plainly, places)
 }
 
-fn plain_characters(text: &str) -> impl Iterator<Item = char> {
-    let seen = without_forms(text).filter_map(|character| match character {
+fn prototype_characters(text: &str) -> impl Iterator<Item = char> {
+    let seen = without_variation_selectors(text).filter_map(|character| match character {
         '\n' | '\r' | '\t' => Some(character),
         blank if blank.is_whitespace() || blank == '\u{2800}' => Some(' '),
         hidden if is_hostile(hidden) => None,
-        other => Some(plain(other)),
+        other => Some(prototype(other)),
     });
-    seen.nfkd().map(plain)
+    seen.nfkd().map(prototype)
 }
 
-fn without_forms(text: &str) -> impl Iterator<Item = char> {
+fn without_variation_selectors(text: &str) -> impl Iterator<Item = char> {
     let chooses_a_form =
         |character: &char| matches!(character, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
     text.chars().filter(move |it| !chooses_a_form(it))
 }
 
-fn plain(character: char) -> char {
+fn prototype(character: char) -> char {
     if character.is_ascii() {
         return character;
     }
@@ -238,10 +243,14 @@ mod tests {
         let mut known = std::collections::BTreeSet::new();
         for (of, others) in ALIKE {
             assert!(known.insert(*of), "{of}");
-            assert_eq!(plain(*of), *of, "{of}");
+            assert_eq!(prototype(*of), *of, "{of}");
             for other in others.chars() {
                 assert!(!other.is_ascii() && known.insert(other), "{other}");
-                assert_eq!(look(&other.to_string()), look(&of.to_string()), "{other}");
+                assert_eq!(
+                    visible_skeleton(&other.to_string()),
+                    visible_skeleton(&of.to_string()),
+                    "{other}"
+                );
             }
         }
     }
@@ -268,7 +277,11 @@ mod tests {
             ("\u{304c}", "\u{304b}\u{3099}"),
             ("\u{2764}", "\u{2764}\u{fe0f}"),
         ] {
-            assert_eq!(look(one), look(other), "{one:?} {other:?}");
+            assert_eq!(
+                visible_skeleton(one),
+                visible_skeleton(other),
+                "{one:?} {other:?}"
+            );
         }
     }
 
@@ -296,13 +309,13 @@ mod tests {
             ("\u{200b}", "a", None),
             ("\u{308}", "u\u{308}", None),
         ] {
-            assert_eq!(part_that_looks_like(wanted, text), part, "{wanted:?}");
+            assert_eq!(find_lookalike(wanted, text), part, "{wanted:?}");
         }
     }
 
     #[test]
     fn names_of_one_look_are_paired() {
-        let pairs = looking_alike(["paypal", "a", "b"], ["p\u{430}ypal", "a", "\u{432}"]);
+        let pairs = lookalike_pairs(["paypal", "a", "b"], ["p\u{430}ypal", "a", "\u{432}"]);
         assert_eq!(pairs, [("paypal", "p\u{430}ypal")]);
     }
 
@@ -316,7 +329,11 @@ mod tests {
             ("\u{43c}", "m"),
             ("a b", "a  b"),
         ] {
-            assert_ne!(look(one), look(other), "{one:?} {other:?}");
+            assert_ne!(
+                visible_skeleton(one),
+                visible_skeleton(other),
+                "{one:?} {other:?}"
+            );
         }
     }
 }

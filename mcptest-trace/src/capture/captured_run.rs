@@ -5,10 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Number, Value, json};
 
-use super::span::Seen;
-use crate::record::payload::payload;
-use crate::record::{Talk, recorded_on, rfc3339};
-use crate::spans::{Ended, Known};
+use super::span::CapturedSpan;
+use crate::record::payload::to_mcp_payload;
+use crate::record::{TranscriptBuilder, recorded_on, rfc3339};
+use crate::spans::{EmitterInfo, RunEnd};
 use crate::trace::{OfferedTool, SCHEMA_VERSION, StepTokens, Tokens, without_null};
 
 /// The version of the field `captured`.
@@ -16,7 +16,7 @@ const VERSION: &str = "1.0";
 
 /// A run that is written down, in the order in which it happened.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct CapturedRun {
     pub(super) agent: String,
     pub(super) model: String,
     pub(super) system_prompt: Option<String>,
@@ -26,29 +26,29 @@ pub(super) struct Written {
     pub(super) tools: Option<Vec<String>>,
     started: SystemTime,
     took: Duration,
-    from: Option<&'static Known>,
-    talk: Talk,
+    from: Option<&'static EmitterInfo>,
+    talk: TranscriptBuilder,
     calls: Vec<Value>,
     /// By call: in the order of calls.
     results: BTreeMap<usize, Value>,
     /// What the span of a call's tool says of its result.
-    ran: BTreeMap<usize, Ran>,
+    ran: BTreeMap<usize, ToolSpan>,
     steps: Vec<(StepTokens, Option<String>)>,
     /// The tokens of nested agents' model calls.
     beside: Vec<Option<u64>>,
     notes: Vec<String>,
-    end: Ended,
+    end: RunEnd,
 }
 
 /// What the span of a tool says of its call.
 #[derive(Debug)]
-struct Ran {
+struct ToolSpan {
     is_error: Option<bool>,
     result: Option<Value>,
     took: Option<Duration>,
 }
 
-impl Written {
+impl CapturedRun {
     pub(super) fn new(agent: &str, model: &str, started: SystemTime, took: Duration) -> Self {
         Self {
             agent: agent.to_owned(),
@@ -60,43 +60,43 @@ impl Written {
             started,
             took,
             from: None,
-            talk: Talk::default(),
+            talk: TranscriptBuilder::default(),
             calls: Vec::new(),
             results: BTreeMap::new(),
             ran: BTreeMap::new(),
             steps: Vec::new(),
             beside: Vec::new(),
             notes: Vec::new(),
-            end: Ended::default(),
+            end: RunEnd::default(),
         }
     }
 
-    pub(super) fn from(&mut self, emitter: &'static Known) {
+    pub(super) fn set_emitter(&mut self, emitter: &'static EmitterInfo) {
         self.from = Some(emitter);
     }
 
     pub(super) fn has_prompt(&self) -> bool {
-        self.talk.first().is_some()
+        self.talk.first_user_text().is_some()
     }
 
-    pub(super) fn user(&mut self, text: &str) {
-        self.talk.user(text, self.calls.len());
+    pub(super) fn add_user_text(&mut self, text: &str) {
+        self.talk.add_user(text, self.calls.len());
     }
 
     pub(super) fn add_agent_text(&mut self, text: &str) {
         self.talk.add_agent(text);
     }
 
-    pub(super) fn note(&mut self, note: String) {
+    pub(super) fn add_note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    pub(super) fn end(&mut self, end: Ended) {
+    pub(super) fn set_end(&mut self, end: RunEnd) {
         self.end = end;
     }
 
     /// Adds a model call: of the agent itself, or of a nested agent.
-    pub(super) fn step(&mut self, tokens: StepTokens, model: Option<&str>, is_nested: bool) {
+    pub(super) fn add_step(&mut self, tokens: StepTokens, model: Option<&str>, is_nested: bool) {
         if is_nested {
             self.beside.push(tokens.total());
         } else {
@@ -106,7 +106,7 @@ impl Written {
     }
 
     /// Adds a tool call. Returns its place.
-    pub(super) fn called(
+    pub(super) fn add_call(
         &mut self,
         name: &str,
         args: Value,
@@ -118,7 +118,7 @@ impl Written {
         if let Some(agent) = agent {
             written["agent_id"] = agent.into();
         } else {
-            self.talk.called(None, name, &args);
+            self.talk.add_call(None, name, &args);
             if let Some(step) = self.steps.len().checked_sub(1).filter(|_| by_model) {
                 written["step"] = step.into();
             }
@@ -129,9 +129,9 @@ impl Written {
     }
 
     /// Adds what the span of a call's tool says.
-    pub(super) fn ran(&mut self, call: usize, span: &Seen) {
+    pub(super) fn add_tool_span(&mut self, call: usize, span: &CapturedSpan) {
         if let Some(ended) = span.ended {
-            let ran = Ran {
+            let ran = ToolSpan {
                 is_error: span.is_error(),
                 result: span.result(),
                 took: Some(ended.saturating_sub(span.began)),
@@ -141,7 +141,7 @@ impl Written {
     }
 
     /// Adds the result of a call, as the model was sent it.
-    pub(super) fn answered(&mut self, call: usize, value: Value) {
+    pub(super) fn add_result(&mut self, call: usize, value: Value) {
         self.results.entry(call).or_insert(value);
     }
 
@@ -157,7 +157,7 @@ impl Written {
             let Some(value) = told.or_else(|| failed().then_some(Value::Null)) else {
                 continue;
             };
-            let (mut value, is_mcp) = payload(value);
+            let (mut value, is_mcp) = to_mcp_payload(value);
             let own = value.get("isError").and_then(Value::as_bool);
             let is_error = match (ran.and_then(|ran| ran.is_error), own) {
                 (Some(true), _) | (_, Some(true)) => Some(true),
@@ -209,11 +209,11 @@ impl Written {
             "tool_results": results,
             "conversation": conversation,
         });
-        self.talk.write(&mut trace);
+        self.talk.write_to(&mut trace);
         let tools = self.tools.as_ref().map(|tools| {
             let tools = tools
                 .iter()
-                .map(|tool| Value::from(OfferedTool::in_line(tool)));
+                .map(|tool| Value::from(OfferedTool::from_line(tool)));
             tools.collect::<Value>()
         });
         if self.system_prompt.is_none() {
@@ -232,7 +232,7 @@ impl Written {
             "recorded_at": rfc3339(self.started),
             "recorded_on": recorded_on(),
             "system_prompt": self.system_prompt,
-            "user_prompt": self.talk.first(),
+            "user_prompt": self.talk.first_user_text(),
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "tools": tools,

@@ -1,12 +1,12 @@
 //! The conversations of a run: the agent's own, and those of agents that it calls.
 
-use crate::spans::is_new;
+use crate::spans::mark_new_parts;
 
 use super::exchange::{Exchange, Part};
 
 /// A call that waits for its result, or has one.
 #[derive(Debug)]
-struct Made {
+struct RequestedCall {
     /// Which answer of the conversation made it.
     answer: usize,
     id: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Conversation {
     known: Vec<String>,
     said: Vec<String>,
     answers: usize,
-    made: Vec<Made>,
+    made: Vec<RequestedCall>,
 }
 
 impl Conversation {
@@ -44,23 +44,23 @@ impl Conversation {
 
     /// Takes in a request to the model. Returns for each part that it is sent whether the part is new.
     pub(super) fn add_request(&mut self, exchange: &Exchange) -> Vec<bool> {
-        let sent = exchange.sent();
-        let new = is_new(&self.known, &self.said, &sent);
+        let sent = exchange.request_keys();
+        let new = mark_new_parts(&self.known, &self.said, &sent);
         self.known = sent;
         self.said.clear();
         new
     }
 
     /// Takes in an answer of the model.
-    pub(super) fn answered(&mut self, exchange: &Exchange) {
+    pub(super) fn add_response(&mut self, exchange: &Exchange) {
         self.answers += 1;
         self.said = exchange.response_keys();
     }
 
     /// Takes in a call of the last answer. `call` is its place among the calls of the run.
-    pub(super) fn made(&mut self, part: &Part, call: usize) {
+    pub(super) fn add_call(&mut self, part: &Part, call: usize) {
         if let Part::Call { id, .. } = part {
-            self.made.push(Made {
+            self.made.push(RequestedCall {
                 answer: self.answers,
                 id: id.clone(),
                 call,
@@ -71,8 +71,10 @@ impl Conversation {
 
     /// Finds the call that a result answers, and closes it: of the calls with its identifier, the first of the
     /// latest answer that is open.
-    pub(super) fn result_of(&mut self, id: Option<&str>) -> Option<usize> {
-        let of_id = |made: &&mut Made| made.id.as_deref() == id && (id.is_some() || !made.answered);
+    pub(super) fn close_call(&mut self, id: Option<&str>) -> Option<usize> {
+        let of_id = |made: &&mut RequestedCall| {
+            made.id.as_deref() == id && (id.is_some() || !made.answered)
+        };
         let latest = self
             .made
             .iter_mut()

@@ -42,7 +42,7 @@ impl Exchange {
     pub(super) fn from_attributes(attributes: &Map<String, Value>) -> Self {
         let told = |meaning: Meaning| {
             let mut values = meaning.names().filter_map(|key| attributes.get(key));
-            values.find(|value| !value.is_null()).map(unfolded)
+            values.find(|value| !value.is_null()).map(parse_nested_json)
         };
         let messages = |meaning| -> Option<Vec<Value>> {
             match told(meaning)? {
@@ -51,8 +51,8 @@ impl Exchange {
             }
         };
         let instructions = told(Meaning::SystemPrompt).map(|told| match told {
-            Value::Array(parts) => parts.iter().filter_map(text_of).collect::<Vec<_>>(),
-            other => text_of(&other).into_iter().collect(),
+            Value::Array(parts) => parts.iter().filter_map(content_text).collect::<Vec<_>>(),
+            other => content_text(&other).into_iter().collect(),
         });
         let mut system = instructions.unwrap_or_default();
         let input = messages(Meaning::Input).map(|messages| {
@@ -62,7 +62,7 @@ impl Exchange {
             for message in instructing {
                 let text = message.text();
                 // Who writes both says one thing twice.
-                if !dense(&system.concat()).contains(&dense(&text)) {
+                if !without_whitespace(&system.concat()).contains(&without_whitespace(&text)) {
                     system.push(text);
                 }
             }
@@ -85,28 +85,28 @@ impl Exchange {
     }
 
     /// Whether a model had answered before this call: it goes on with a conversation.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn continues_conversation(&self) -> bool {
         let mut messages = self.input.iter().flatten();
         messages.any(Message::is_of_model)
     }
 
     /// What the user said first.
-    pub(super) fn opening(&self) -> Option<String> {
+    pub(super) fn first_user_text(&self) -> Option<String> {
         let mut messages = self.input.iter().flatten();
-        let first = messages.find(|message| message.is_of_user() && message.says())?;
+        let first = messages.find(|message| message.is_of_user() && message.has_text())?;
         Some(first.text())
     }
 
     /// A key for each part that was sent: parts with equal keys are one part.
-    pub(super) fn sent(&self) -> Vec<String> {
+    pub(super) fn request_keys(&self) -> Vec<String> {
         let messages = self.input.iter().flatten();
-        messages.flat_map(Message::essences).collect()
+        messages.flat_map(Message::part_keys).collect()
     }
 
     /// A key for each part of the answer: parts with equal keys are one part.
     pub(super) fn response_keys(&self) -> Vec<String> {
         let messages = self.output.iter();
-        messages.flat_map(Message::essences).collect()
+        messages.flat_map(Message::part_keys).collect()
     }
 }
 
@@ -114,7 +114,7 @@ impl Message {
     fn from_json(message: &Value) -> Self {
         let text = |key: &str| message.get(key).and_then(Value::as_str);
         let parts = message.get("parts").and_then(Value::as_array);
-        let mut parts = joined(parts.into_iter().flatten().filter_map(Part::from_json));
+        let mut parts = merge_texts(parts.into_iter().flatten().filter_map(Part::from_json));
         if let (true, Some(content)) = (parts.is_empty(), text("content")) {
             parts.push(Part::Text(content.to_owned()));
         }
@@ -132,7 +132,7 @@ impl Message {
         matches!(self.role.as_str(), "assistant" | "model" | "ai" | "agent")
     }
 
-    fn says(&self) -> bool {
+    fn has_text(&self) -> bool {
         self.parts
             .iter()
             .any(|part| matches!(part, Part::Text(text) if !text.is_empty()))
@@ -147,7 +147,7 @@ impl Message {
     }
 
     /// The keys of the parts. A call or a result is known by its identifier, a text by who says it.
-    fn essences(&self) -> impl Iterator<Item = String> {
+    fn part_keys(&self) -> impl Iterator<Item = String> {
         let speaker = if self.is_of_model() {
             "assistant"
         } else {
@@ -177,7 +177,7 @@ impl Part {
         let own = |key: &str| part.get(key).filter(|value| !value.is_null());
         let named = |key: &str| own(key).and_then(Value::as_str).map(str::to_owned);
         Some(match named("type").as_deref().unwrap_or("text") {
-            "text" => Self::Text(text_of(part).unwrap_or_default()),
+            "text" => Self::Text(content_text(part).unwrap_or_default()),
             // Its tokens are counted; what it says is nobody's answer.
             "reasoning" => return None,
             "tool_call" => Self::Call {
@@ -198,7 +198,7 @@ impl Part {
 }
 
 /// Parts, of which texts that follow one another are one: of a stream each piece may be a part.
-fn joined(all: impl Iterator<Item = Part>) -> Vec<Part> {
+fn merge_texts(all: impl Iterator<Item = Part>) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for part in all {
         match (part, parts.last_mut()) {
@@ -222,13 +222,13 @@ pub(super) fn arguments(value: &Value) -> Value {
 }
 
 /// A value that stands as JSON in a text: the value.
-fn unfolded(value: &Value) -> Value {
+fn parse_nested_json(value: &Value) -> Value {
     let text = value.as_str();
     let inner = text.and_then(|text| serde_json::from_str(text).ok());
     inner.unwrap_or_else(|| value.clone())
 }
 
-fn text_of(value: &Value) -> Option<String> {
+fn content_text(value: &Value) -> Option<String> {
     let content = value.get("content").or_else(|| value.get("text"));
     content.unwrap_or(value).as_str().map(str::to_owned)
 }
@@ -237,7 +237,7 @@ fn is_system(role: &str) -> bool {
     matches!(role, "system" | "developer")
 }
 
-fn dense(text: &str) -> String {
+fn without_whitespace(text: &str) -> String {
     text.chars()
         .filter(|letter| !letter.is_whitespace())
         .collect()

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-use super::captured_run::Written;
+use super::captured_run::CapturedRun;
 use crate::record::RecordError;
 use crate::record::environment::{provider_secrets, secrets_by_name, variables};
 use crate::record::redact::Redactor;
@@ -29,7 +29,7 @@ impl RunFile {
     pub(super) fn write(
         &self,
         state: u64,
-        run: &Written,
+        run: &CapturedRun,
         folder: &Path,
         redactor: &Redactor,
     ) -> Result<(), RecordError> {
@@ -56,9 +56,9 @@ impl RunFile {
 
 /// Adds a run to those of its agent with its model, where a suite looks for them. Without their lock: whoever records the
 /// agent may hold it, and wait for this process.
-fn add(run: &Written, cassette: &Value, folder: &Path) -> Result<PathBuf, StoreError> {
+fn add(run: &CapturedRun, cassette: &Value, folder: &Path) -> Result<PathBuf, StoreError> {
     let stem = format!("{}__{}", slug(&run.agent), slug(&run.model));
-    Store::pinned(&Layout::Folder(folder.join(stem)))?.add_beside(cassette)
+    Store::pinned(&Layout::Folder(folder.join(stem)))?.add_unlocked(cassette)
 }
 
 /// What is taken out of the runs: the values of variables that hold keys, and what the program named.

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::exchange::Exchange;
-use super::span::Seen;
+use super::span::CapturedSpan;
 use crate::spans::{Meaning, SpanRole};
 
 /// Spans that belong together, in the order in which they began.
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) spans: Vec<Seen>,
+    pub(super) spans: Vec<CapturedSpan>,
     /// The name of the root span, where no agent's span is around the model calls.
     pub(super) root: Option<&'static str>,
     pub(super) started: SystemTime,
@@ -61,12 +61,12 @@ impl Group {
     }
 
     /// The agent's span, which is the first of its group.
-    pub(super) fn agent(&self) -> Option<&Seen> {
+    pub(super) fn agent(&self) -> Option<&CapturedSpan> {
         self.spans.first().filter(|_| self.root.is_none())
     }
 
     /// The spans around a span, the nearest first, without the agent's own.
-    fn around(&self, span: usize) -> impl Iterator<Item = usize> {
+    fn ancestors(&self, span: usize) -> impl Iterator<Item = usize> {
         let outside = |index: &usize| self.root.is_some() || *index > 0;
         let around = std::iter::successors(self.spans[span].parent, |at| self.spans[*at].parent);
         around.filter(outside)
@@ -74,7 +74,7 @@ impl Group {
 
     /// The nearest tool or agent around a span: what runs in it is another agent's.
     pub(super) fn enclosing(&self, span: usize) -> Option<usize> {
-        let mut around = self.around(span);
+        let mut around = self.ancestors(span);
         around.find(|at| {
             matches!(
                 self.spans[*at].role(),
@@ -107,8 +107,8 @@ impl Group {
                 continue;
             };
             let run = match self.outermost_tool(call) {
-                Some(tool) => self.run_of_tool(&runs, tool),
-                None => self.run_of_call(&runs, call, exchange),
+                Some(tool) => self.find_tool_run(&runs, tool),
+                None => self.find_call_run(&runs, call, exchange),
             };
             match run {
                 Some(run) => runs[run].calls.push(call),
@@ -121,7 +121,7 @@ impl Group {
         }
         for tool in tools {
             let outermost = self.outermost_tool(tool).unwrap_or(tool);
-            if let Some(run) = self.run_of_tool(&runs, outermost) {
+            if let Some(run) = self.find_tool_run(&runs, outermost) {
                 runs[run].tools.push(tool);
             }
         }
@@ -129,19 +129,19 @@ impl Group {
     }
 
     fn outermost_tool(&self, span: usize) -> Option<usize> {
-        let around = self.around(span);
+        let around = self.ancestors(span);
         let tools = around.filter(|at| self.spans[*at].role() == Some(SpanRole::Tool));
         tools.last()
     }
 
     /// The run of which a tool is: whose model asked for it, else the one that was asked last before.
-    fn run_of_tool(&self, runs: &[RunSpans], tool: usize) -> Option<usize> {
+    fn find_tool_run(&self, runs: &[RunSpans], tool: usize) -> Option<usize> {
         let tool = &self.spans[tool];
         let id = tool.text(Meaning::CallId);
         let asked = |run: &RunSpans| {
             let calls = run.calls.iter().rev().map(|call| &self.spans[*call]);
             let mut before = calls.filter(|call| call.began <= tool.began);
-            before.any(|call| id.is_some() && asks_for(call, id))
+            before.any(|call| id.is_some() && requests_tool(call, id))
         };
         let began = |run: &RunSpans| {
             let calls = run.calls.iter().map(|call| self.spans[*call].began);
@@ -158,26 +158,26 @@ impl Group {
     }
 
     /// Finds the run that a model call goes on with. A model call that was not answered may be sent again.
-    fn run_of_call(&self, runs: &[RunSpans], call: usize, exchange: &Exchange) -> Option<usize> {
+    fn find_call_run(&self, runs: &[RunSpans], call: usize, exchange: &Exchange) -> Option<usize> {
         let agent = self.spans[call].text(Meaning::AgentName);
-        let opening = exchange.opening();
+        let opening = exchange.first_user_text();
         let is_it = |run: &RunSpans| {
             let first = run.calls.first().map(|first| &self.spans[*first]);
             let same = first.is_some_and(|first| {
-                let known = first.exchange.as_ref().and_then(Exchange::opening);
+                let known = first.exchange.as_ref().and_then(Exchange::first_user_text);
                 first.text(Meaning::AgentName) == agent && known == opening
             });
             let mut calls = run
                 .calls
                 .iter()
                 .filter_map(|it| self.spans[*it].exchange.as_ref());
-            same && (exchange.goes_on() || calls.all(|known| known.output.is_none()))
+            same && (exchange.continues_conversation() || calls.all(|known| known.output.is_none()))
         };
         runs.iter().rposition(is_it)
     }
 }
 
-fn asks_for(call: &Seen, id: Option<&str>) -> bool {
+fn requests_tool(call: &CapturedSpan, id: Option<&str>) -> bool {
     let mut calls = call.exchange.iter().flat_map(Exchange::calls);
     calls.any(
         |part| matches!(part, super::exchange::Part::Call { id: own, .. } if own.as_deref() == id),

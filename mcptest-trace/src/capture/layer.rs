@@ -14,7 +14,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::fields::Fields;
 use super::files::redactor;
-use super::state::{State, Work};
+use super::state::{PendingWork, State};
 use crate::record::say;
 
 /// A layer for `tracing` that writes a cassette for each run of an agent; [`capture()`](super::capture()) makes it.
@@ -62,7 +62,7 @@ impl Capture {
     }
 
     /// Writes what is to be written, while other spans may begin and end.
-    fn work(&self, work: &Work) {
+    fn perform(&self, work: &PendingWork) {
         for line in &work.said {
             say(line);
         }
@@ -74,7 +74,7 @@ impl Capture {
             runs.try_for_each(|(file, state, run)| file.write(*state, run, &self.folder, &redactor))
         });
         if let Err(error) = written {
-            let mut more = Work::default();
+            let mut more = PendingWork::default();
             self.state()
                 .warn_once(format!("a run is not written: {error}"), &mut more);
             more.said.iter().for_each(|line| say(line));
@@ -94,7 +94,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Capture {
         let parent = span.and_then(|span| Some(span.parent()?.id().into_u64()));
         let named = (metadata.name(), metadata.target());
         let work = self.state().begin(id.into_u64(), parent, named, fields);
-        self.work(&work);
+        self.perform(&work);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, _: Context<'_, S>) {
@@ -109,6 +109,6 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Capture {
 
     fn on_close(&self, id: Id, _: Context<'_, S>) {
         let work = self.state().end(id.into_u64());
-        self.work(&work);
+        self.perform(&work);
     }
 }

@@ -2,60 +2,60 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::captured_run::{Written, milliseconds};
+use super::captured_run::{CapturedRun, milliseconds};
 use super::conversation::Conversation;
 use super::exchange::{Exchange, Message, Part, arguments};
 use super::group::{Group, RunSpans};
-use super::span::Seen;
-use crate::spans::{self, Ended, Meaning};
+use super::span::CapturedSpan;
+use crate::spans::{self, Meaning, RunEnd};
 
 /// The result of reading a run from its spans.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum RunReading {
     /// A run that can be written down.
-    Run(Box<Written>),
+    Run(Box<CapturedRun>),
     /// Why it cannot be written, said once.
-    Lost(String),
+    Unwritable(String),
     /// Nothing was answered yet.
     Nothing,
 }
 
 /// An event of a run.
-enum Next {
-    Asked(usize),
-    Answered(usize),
+enum Event {
+    Request(usize),
+    Response(usize),
     /// A tool runs that no model asked for.
-    Ran(usize),
+    ToolRun(usize),
 }
 
 /// Reads a run from its spans, event by event.
-struct Reading<'g> {
+struct RunReader<'g> {
     group: &'g Group,
     /// The name by which the model calls of the run's own agent go.
     own_name: Option<String>,
     conversations: Vec<Conversation>,
     /// The tool that ran for a call: by the model call, and the call's place in its answer.
     tools: HashMap<(usize, usize), usize>,
-    written: Written,
+    written: CapturedRun,
     /// Earlier messages of the conversation, which are no part of the run.
     earlier: usize,
 }
 
 /// Reads a run; `ended` says whether its root span has closed.
-pub(super) fn read(group: &Group, run: &RunSpans, ended: bool) -> Told {
+pub(super) fn read(group: &Group, run: &RunSpans, ended: bool) -> RunReading {
     let exchange = |call: &usize| group.spans[*call].exchange.as_ref();
     let exchanges = || run.calls.iter().filter_map(exchange);
     if exchanges().next().is_none() {
-        return Told::Nothing;
+        return RunReading::Nothing;
     }
     if exchanges().all(|exchange| exchange.input.is_none()) {
-        return Told::Lost(without_content(group, run));
+        return RunReading::Unwritable(missing_content_reason(group, run));
     }
     let own = run
         .calls
         .iter()
         .filter(|call| group.enclosing(**call).is_none());
-    let own: Vec<&Seen> = own.map(|call| &group.spans[*call]).collect();
+    let own: Vec<&CapturedSpan> = own.map(|call| &group.spans[*call]).collect();
     let first = own.first().copied().unwrap_or(&group.spans[run.calls[0]]);
     let agents = own.iter().filter_map(|call| call.text(Meaning::AgentName));
     let of_span = group
@@ -68,19 +68,19 @@ pub(super) fn read(group: &Group, run: &RunSpans, ended: bool) -> Told {
         .iter()
         .find_map(|call| call.text(Meaning::AnsweringModel));
     let Some(model) = asked.or(answered) else {
-        return Told::Lost(
+        return RunReading::Unwritable(
             "a run is not written: its spans name no model (`gen_ai.request.model`)".to_owned(),
         );
     };
     let agent = of_span.or(own_name.as_deref()).or(group.root);
     let (began, ended_at) = group.times(run);
-    let written = Written::new(
+    let written = CapturedRun::new(
         agent.unwrap_or(first.name),
         model,
         group.started + began,
         ended_at.saturating_sub(began),
     );
-    let mut reading = Reading {
+    let mut reading = RunReader {
         group,
         own_name,
         conversations: Vec::new(),
@@ -88,43 +88,43 @@ pub(super) fn read(group: &Group, run: &RunSpans, ended: bool) -> Told {
         written,
         earlier: 0,
     };
-    reading.written.from(first.emitter());
+    reading.written.set_emitter(first.emitter());
     let unasked = reading.match_tools(run);
-    reading.about(&own);
+    reading.read_settings(&own);
     let mut moments = Vec::new();
     for call in &run.calls {
         let span = &group.spans[*call];
-        moments.push((span.began, Next::Asked(*call)));
-        moments.push((span.ended.unwrap_or(span.began), Next::Answered(*call)));
+        moments.push((span.began, Event::Request(*call)));
+        moments.push((span.ended.unwrap_or(span.began), Event::Response(*call)));
     }
     moments.extend(
         unasked
             .into_iter()
-            .map(|tool| (group.spans[tool].began, Next::Ran(tool))),
+            .map(|tool| (group.spans[tool].began, Event::ToolRun(tool))),
     );
     moments.sort_by_key(|(at, _)| *at);
     for (_, next) in moments {
         match next {
-            Next::Asked(call) => reading.handle_request(call),
-            Next::Answered(call) => reading.answered(call),
-            Next::Ran(tool) => reading.ran(tool),
+            Event::Request(call) => reading.handle_request(call),
+            Event::Response(call) => reading.handle_response(call),
+            Event::ToolRun(tool) => reading.handle_tool_run(tool),
         }
     }
     if reading.earlier > 0 {
-        let earlier = crate::text::counted(reading.earlier, "earlier message");
-        reading.written.note(format!(
+        let earlier = crate::text::pluralize(reading.earlier, "earlier message");
+        reading.written.add_note(format!(
             "{earlier} of the conversation left out: they are no part of this run"
         ));
     }
     if !reading.written.has_prompt() {
-        return Told::Nothing;
+        return RunReading::Nothing;
     }
-    let end = reading.end(own.last().copied(), ended);
-    reading.written.end(end);
-    Told::Run(Box::new(reading.written))
+    let end = reading.run_end(own.last().copied(), ended);
+    reading.written.set_end(end);
+    RunReading::Run(Box::new(reading.written))
 }
 
-fn without_content(group: &Group, run: &RunSpans) -> String {
+fn missing_content_reason(group: &Group, run: &RunSpans) -> String {
     let emitter = group.spans[run.calls[0]].emitter();
     format!(
         "runs over {} are not written: their spans do not have the texts of messages; switch the texts on: {}",
@@ -132,7 +132,7 @@ fn without_content(group: &Group, run: &RunSpans) -> String {
     )
 }
 
-impl Reading<'_> {
+impl RunReader<'_> {
     /// Finds the span of each call that a model made. Returns those that nobody asked for.
     fn match_tools(&mut self, run: &RunSpans) -> Vec<usize> {
         let spans = &self.group.spans;
@@ -176,7 +176,7 @@ impl Reading<'_> {
     }
 
     /// Reads the settings of the run from its model calls: the system prompt, the parameters and the tools.
-    fn about(&mut self, own: &[&Seen]) {
+    fn read_settings(&mut self, own: &[&CapturedSpan]) {
         let exchanges = || own.iter().filter_map(|call| call.exchange.as_ref());
         let system = exchanges().find_map(|exchange| exchange.system.clone());
         self.written.system_prompt = system;
@@ -205,7 +205,7 @@ impl Reading<'_> {
         let mut conversations = self.conversations.iter();
         let known = conversations.position(|it| it.within == within && it.name.as_deref() == name);
         known.unwrap_or_else(|| {
-            let agent = (!is_own).then(|| self.subagent(within, name));
+            let agent = (!is_own).then(|| self.subagent_name(within, name));
             let name = name.map(str::to_owned);
             self.conversations
                 .push(Conversation::new(within, name, agent));
@@ -214,7 +214,7 @@ impl Reading<'_> {
     }
 
     /// The name of a nested agent: its own, else that of the agent's span or of the tool around it.
-    fn subagent(&self, within: Option<usize>, name: Option<&str>) -> String {
+    fn subagent_name(&self, within: Option<usize>, name: Option<&str>) -> String {
         let around = within.map(|at| &self.group.spans[at]);
         let of_span = around.and_then(|span| span.text(Meaning::AgentName).or(span.tool()));
         let own = self.own_name.as_deref();
@@ -251,30 +251,30 @@ impl Reading<'_> {
                 match part {
                     Part::Text(text) => said.push_str(text),
                     Part::Result { id, value } => {
-                        if let Some(call) = self.conversations[at].result_of(id.as_deref()) {
-                            self.written.answered(call, value.clone());
+                        if let Some(call) = self.conversations[at].close_call(id.as_deref()) {
+                            self.written.add_result(call, value.clone());
                         }
                     }
                     Part::Call { .. } => {}
                 }
             }
             if is_own && message.is_of_user() && !said.is_empty() {
-                self.user(&said);
+                self.add_user_text(&said);
             }
         }
     }
 
     /// Adds what the user said. The prompt is the task of the agent's span, where it has one.
-    fn user(&mut self, said: &str) {
+    fn add_user_text(&mut self, said: &str) {
         let task = self
             .group
             .agent()
             .and_then(|agent| agent.text(Meaning::Task));
         let task = task.filter(|_| !self.written.has_prompt());
-        self.written.user(task.unwrap_or(said));
+        self.written.add_user_text(task.unwrap_or(said));
     }
 
-    fn answered(&mut self, call: usize) {
+    fn handle_response(&mut self, call: usize) {
         let span = &self.group.spans[call];
         let Some(exchange) = &span.exchange else {
             return;
@@ -296,8 +296,8 @@ impl Reading<'_> {
             return;
         }
         self.written
-            .step(tokens, span.text(Meaning::AnsweringModel), agent.is_some());
-        self.conversations[at].answered(exchange);
+            .add_step(tokens, span.text(Meaning::AnsweringModel), agent.is_some());
+        self.conversations[at].add_response(exchange);
         let mut place = 0;
         for part in exchange.output.iter().flat_map(|message| &message.parts) {
             match part {
@@ -307,10 +307,10 @@ impl Reading<'_> {
                 Part::Call { name, args, .. } => {
                     let made = self
                         .written
-                        .called(name, args.clone(), agent.as_deref(), true);
-                    self.conversations[at].made(part, made);
+                        .add_call(name, args.clone(), agent.as_deref(), true);
+                    self.conversations[at].add_call(part, made);
                     if let Some(tool) = self.tools.get(&(call, place)).copied() {
-                        self.written.ran(made, &self.group.spans[tool]);
+                        self.written.add_tool_span(made, &self.group.spans[tool]);
                     }
                     place += 1;
                 }
@@ -320,7 +320,7 @@ impl Reading<'_> {
     }
 
     /// Adds a call for a tool that ran although no model asked for it.
-    fn ran(&mut self, tool: usize) {
+    fn handle_tool_run(&mut self, tool: usize) {
         let at = self.conversation(tool, None);
         let agent = self.conversations[at].agent.clone();
         let span = &self.group.spans[tool];
@@ -328,15 +328,15 @@ impl Reading<'_> {
             .attribute(Meaning::Arguments)
             .map_or_else(|| serde_json::json!({}), arguments);
         let name = span.tool().unwrap_or_default();
-        let made = self.written.called(name, args, agent.as_deref(), false);
-        self.written.ran(made, span);
+        let made = self.written.add_call(name, args, agent.as_deref(), false);
+        self.written.add_tool_span(made, span);
     }
 
     /// How the run ended, as far as its spans say it.
-    fn end(&self, last: Option<&Seen>, ended: bool) -> Ended {
+    fn run_end(&self, last: Option<&CapturedSpan>, ended: bool) -> RunEnd {
         let agent = self.group.agent();
-        if self.group.panicked || agent.is_some_and(Seen::failed) {
-            return Ended::by("error");
+        if self.group.panicked || agent.is_some_and(CapturedSpan::failed) {
+            return RunEnd::with_reason("error");
         }
         let last_said = last.and_then(|last| last.exchange.as_ref());
         // Of a root span that is no agent's, the last answer is all that tells.
@@ -345,13 +345,13 @@ impl Reading<'_> {
                 && last_said.is_some_and(|said| said.calls().next().is_none());
         // What is written before the end is what is left of a process that is killed.
         let Some(exchange) = last_said.filter(|_| is_over) else {
-            return Ended::by("interrupted");
+            return RunEnd::with_reason("interrupted");
         };
-        if last.is_some_and(Seen::failed) {
-            return Ended::by("error");
+        if last.is_some_and(CapturedSpan::failed) {
+            return RunEnd::with_reason("error");
         }
         if exchange.output.is_none() {
-            return Ended::by("interrupted");
+            return RunEnd::with_reason("interrupted");
         }
         let told = last.and_then(|last| last.attribute(Meaning::FinishReason));
         let told = told.and_then(|told| {
@@ -365,12 +365,12 @@ impl Reading<'_> {
         let told = told.or_else(|| exchange.finish.clone());
         let told = told.filter(|word| !word.eq_ignore_ascii_case("unknown"));
         if let Some(word) = told {
-            return spans::ended(&word);
+            return spans::parse_end(&word);
         }
         let is_closed = agent.is_some_and(|agent| agent.text(Meaning::Closing).is_some());
         if is_closed && exchange.calls().next().is_none() {
-            return Ended::by("completed");
+            return RunEnd::with_reason("completed");
         }
-        Ended::default()
+        RunEnd::default()
     }
 }

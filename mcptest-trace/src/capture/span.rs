@@ -5,14 +5,14 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::exchange::Exchange;
-use crate::spans::{self, AGENT_SPAN, Known, Marked, Meaning, SpanRole};
+use crate::spans::{self, AGENT_SPAN, EmitterInfo, Marked, Meaning, SpanRole};
 
 /// The field by which a span of `tracing` says how it ended; exporters make the status of it.
 const STATUS: &str = "otel.status_code";
 
 /// A span of an agent, a model call or a tool.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct CapturedSpan {
     pub(super) name: &'static str,
     pub(super) target: &'static str,
     pub(super) attributes: Map<String, Value>,
@@ -38,10 +38,10 @@ pub(super) fn role(name: &str, target: &str, attributes: &Map<String, Value>) ->
     }
     // What a tool is for may be a model: a span of both is of the tool.
     let roles = [SpanRole::Agent, SpanRole::Tool, SpanRole::ModelCall];
-    roles.into_iter().find(|role| role.is_of(marked))
+    roles.into_iter().find(|role| role.matches(marked))
 }
 
-impl Seen {
+impl CapturedSpan {
     fn marked(&self) -> Marked<'_> {
         Marked {
             scope: Some(self.target),
@@ -54,7 +54,7 @@ impl Seen {
     }
 
     /// Who wrote it.
-    pub(super) fn emitter(&self) -> &'static Known {
+    pub(super) fn emitter(&self) -> &'static EmitterInfo {
         spans::find_emitter(self.marked())
     }
 
@@ -81,7 +81,7 @@ impl Seen {
     }
 
     /// Ends the span. The messages of a model call are parsed, and their text is dropped.
-    pub(super) fn end(&mut self, at: Duration) {
+    pub(super) fn close(&mut self, at: Duration) {
         self.ended = Some(at);
         if self.role() == Some(SpanRole::ModelCall) {
             self.exchange = Some(Exchange::from_attributes(&self.attributes));
@@ -93,7 +93,7 @@ impl Seen {
         }
     }
 
-    fn status(&self) -> Option<bool> {
+    fn error_status(&self) -> Option<bool> {
         match self.marked().text(STATUS)?.to_ascii_lowercase().as_str() {
             "error" => Some(true),
             "ok" => Some(false),
@@ -105,18 +105,18 @@ impl Seen {
     pub(super) fn failed(&self) -> bool {
         let says = |value: &Value| !matches!(value, Value::Bool(false)) && value != "";
         self.panicked
-            || self.status() == Some(true)
+            || self.error_status() == Some(true)
             || self.attribute(Meaning::Failure).is_some_and(says)
     }
 
     /// Whether a tool failed, where its span says so: by the emitter's own word, else by a status that was set.
     pub(super) fn is_error(&self) -> Option<bool> {
-        let outcome = self.text(Meaning::Outcome).map(spans::outcome);
+        let outcome = self.text(Meaning::Outcome).map(spans::parse_outcome);
         if self.failed() || outcome == Some(Some(true)) {
             return Some(true);
         }
         // An outcome in a word that nobody knows is no success.
-        outcome.unwrap_or_else(|| self.status())
+        outcome.unwrap_or_else(|| self.error_status())
     }
 
     /// What a tool gave back, as its span says it; of a failure that brought nothing, what is said of it.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::captured_run::Written;
+use super::captured_run::CapturedRun;
 use super::files::RunFile;
 use super::group::Group;
-use super::run::{Told, read};
-use super::span::{Seen, role};
+use super::run::{RunReading, read};
+use super::span::{CapturedSpan, role};
 use crate::spans::SpanRole;
 
 /// An open span.
 #[derive(Debug, Clone)]
-struct Open {
+struct OpenSpan {
     name: &'static str,
     /// The span that no other is around.
     root: u64,
@@ -27,7 +27,7 @@ struct Open {
 
 /// A group, and the files of its runs.
 #[derive(Debug)]
-struct Recorded {
+struct RecordedGroup {
     group: Group,
     /// By the keys of the runs.
     files: HashMap<usize, Arc<RunFile>>,
@@ -37,15 +37,15 @@ struct Recorded {
 /// The open spans, by their identifiers, and the groups, by those of their root spans.
 #[derive(Debug, Default)]
 pub(super) struct State {
-    open: HashMap<u64, Open>,
-    groups: HashMap<u64, Recorded>,
+    open: HashMap<u64, OpenSpan>,
+    groups: HashMap<u64, RecordedGroup>,
     said: HashSet<String>,
 }
 
 /// What is to be done once the state is free again.
 #[derive(Debug, Default)]
-pub(super) struct Work {
-    pub(super) runs: Vec<(Arc<RunFile>, u64, Box<Written>)>,
+pub(super) struct PendingWork {
+    pub(super) runs: Vec<(Arc<RunFile>, u64, Box<CapturedRun>)>,
     pub(super) said: Vec<String>,
 }
 
@@ -57,16 +57,16 @@ impl State {
         parent: Option<u64>,
         (name, target): (&'static str, &'static str),
         attributes: Map<String, Value>,
-    ) -> Work {
+    ) -> PendingWork {
         let around = parent.and_then(|parent| self.open.get(&parent)).cloned();
-        let mut open = Open {
+        let mut open = OpenSpan {
             name,
             root: around.as_ref().map_or(id, |around| around.root),
             group: around.as_ref().and_then(|around| around.group),
             near: around.as_ref().and_then(|around| around.near),
             is_kept: false,
         };
-        let mut work = Work::default();
+        let mut work = PendingWork::default();
         if let Some(role) = role(name, target, &attributes) {
             let is_lone = around.is_none() && role != SpanRole::Agent;
             if is_lone {
@@ -74,7 +74,7 @@ impl State {
                     self.warn_once(LONE.to_owned(), &mut work);
                 }
             } else {
-                self.keep(id, &mut open, role, |group, parent| Seen {
+                self.add_span(id, &mut open, role, |group, parent| CapturedSpan {
                     name,
                     target,
                     attributes,
@@ -91,12 +91,12 @@ impl State {
     }
 
     /// Puts a span into its group: the one around it, that of the agent that it is, or that of its root span.
-    fn keep(
+    fn add_span(
         &mut self,
         id: u64,
-        open: &mut Open,
+        open: &mut OpenSpan,
         role: SpanRole,
-        seen: impl FnOnce(&Group, Option<usize>) -> Seen,
+        seen: impl FnOnce(&Group, Option<usize>) -> CapturedSpan,
     ) {
         let of_agent = |group: &u64| self.groups[group].group.root.is_none();
         let is_within = open
@@ -109,7 +109,7 @@ impl State {
         });
         let root = self.open.get(&open.root).map(|root| root.name);
         let root = root.filter(|_| role != SpanRole::Agent);
-        let recorded = self.groups.entry(key).or_insert_with(|| Recorded {
+        let recorded = self.groups.entry(key).or_insert_with(|| RecordedGroup {
             group: Group::new(root),
             files: HashMap::new(),
             state: 0,
@@ -122,7 +122,7 @@ impl State {
         open.is_kept = true;
     }
 
-    fn kept(&mut self, id: u64) -> Option<&mut Seen> {
+    fn open_span(&mut self, id: u64) -> Option<&mut CapturedSpan> {
         let open = self.open.get(&id).filter(|open| open.is_kept)?;
         let recorded = self.groups.get_mut(&open.group?)?;
         recorded.group.spans.get_mut(open.near?)
@@ -130,7 +130,7 @@ impl State {
 
     /// A span says more of itself.
     pub(super) fn record(&mut self, id: u64, values: &tracing::span::Record<'_>) {
-        if let Some(seen) = self.kept(id) {
+        if let Some(seen) = self.open_span(id) {
             let mut fields = super::fields::Fields(&mut seen.attributes);
             values.record(&mut fields);
         }
@@ -138,7 +138,7 @@ impl State {
 
     /// A panic leaves a span.
     pub(super) fn panicked(&mut self, id: u64) {
-        if let Some(seen) = self.kept(id) {
+        if let Some(seen) = self.open_span(id) {
             seen.panicked = true;
         }
         if let Some(recorded) = self.groups.get_mut(&id) {
@@ -147,16 +147,16 @@ impl State {
     }
 
     /// A span ends: its run is to be written, as far as it is known.
-    pub(super) fn end(&mut self, id: u64) -> Work {
-        let mut work = Work::default();
-        let role = self.kept(id).and_then(|seen| seen.role());
+    pub(super) fn end(&mut self, id: u64) -> PendingWork {
+        let mut work = PendingWork::default();
+        let role = self.open_span(id).and_then(|seen| seen.role());
         let Some(open) = self.open.get(&id).cloned() else {
             return work;
         };
         if let Some(recorded) = open.group.and_then(|group| self.groups.get_mut(&group)) {
             let now = recorded.group.now();
             if let Some(seen) = open.near.filter(|_| open.is_kept) {
-                recorded.group.spans[seen].end(now);
+                recorded.group.spans[seen].close(now);
             }
         }
         self.open.remove(&id);
@@ -172,7 +172,12 @@ impl State {
     }
 
     /// What is to be written: the run in which a span ended, or all runs of a group that ended.
-    fn write(&mut self, mut recorded: Recorded, ended: Option<usize>, work: &mut Work) -> Recorded {
+    fn write(
+        &mut self,
+        mut recorded: RecordedGroup,
+        ended: Option<usize>,
+        work: &mut PendingWork,
+    ) -> RecordedGroup {
         recorded.state += 1;
         for run in recorded.group.runs() {
             if ended.is_some_and(|span| !run.calls.contains(&span) && !run.tools.contains(&span)) {
@@ -180,16 +185,16 @@ impl State {
             }
             let file = Arc::clone(recorded.files.entry(run.key).or_default());
             match read(&recorded.group, &run, ended.is_none()) {
-                Told::Run(run) => work.runs.push((file, recorded.state, run)),
-                Told::Lost(why) if ended.is_none() => self.warn_once(why, work),
-                Told::Lost(_) | Told::Nothing => {}
+                RunReading::Run(run) => work.runs.push((file, recorded.state, run)),
+                RunReading::Unwritable(why) if ended.is_none() => self.warn_once(why, work),
+                RunReading::Unwritable(_) | RunReading::Nothing => {}
             }
         }
         recorded
     }
 
     /// Queues a warning, unless it was queued before.
-    pub(super) fn warn_once(&mut self, what: String, work: &mut Work) {
+    pub(super) fn warn_once(&mut self, what: String, work: &mut PendingWork) {
         if self.said.insert(what.clone()) {
             work.said.push(what);
         }

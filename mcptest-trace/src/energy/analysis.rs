@@ -9,7 +9,7 @@ use super::hypervector::Hypervector;
 use super::options::{GuardOptions, OptionsError};
 use super::pattern::FailurePattern;
 use super::report::FailureReport;
-use super::status::{EnergyError, Status, Step, total};
+use super::status::{EnergyError, Status, Step, total_tokens};
 use super::trajectory::Trajectory;
 use super::unconfirmed::UnconfirmedGrowth;
 use crate::eval::measure::{Measure, Unit};
@@ -95,13 +95,13 @@ metrics! { Analysis as analysis {
     Measure::new("energy.trip_step", Unit::Count)
         .only_describes("the step that tripped, if one did")
         .at_least(1.0)
-        .sometimes() => analysis.trip_step,
+        .optional() => analysis.trip_step,
     Measure::new("energy.peak_ratio", Unit::Ratio)
         .lower_is_better("the most tokens of a step against the baseline, where there is one")
-        .sometimes() => analysis.peak_ratio,
+        .optional() => analysis.peak_ratio,
     Measure::new("energy.baseline", Unit::Tokens)
         .only_describes("tokens of a usual step, where the warm-up came to its end")
-        .sometimes() => analysis.baseline,
+        .optional() => analysis.baseline,
     Measure::new("energy.tokens", Unit::Tokens)
         .lower_is_better("tokens of the whole run") => analysis.tokens,
     Measure::new("energy.tokens_after_trip", Unit::Tokens)
@@ -111,7 +111,7 @@ metrics! { Analysis as analysis {
     Measure::new("energy.drift", Unit::Distance)
         .lower_is_better("how far the last texts are from the system prompt, where there are both")
         .up_to(2.0)
-        .sometimes() => analysis.drift,
+        .optional() => analysis.drift,
 } }
 
 /// Takes a recorded run through a guard with these options.
@@ -152,7 +152,7 @@ pub fn analyse(
     let mut growth = UnconfirmedGrowth::default();
     let stopped = steps.iter().find_map(|step| {
         let stopped = guard.record(*step).err();
-        growth.look(&guard);
+        growth.observe(&guard);
         stopped
     });
     let unconfirmed = growth.first();
@@ -177,8 +177,8 @@ pub fn analyse(
             .filter_map(|step| guard.ratio(step.tokens))
             .reduce(f64::max),
         baseline: guard.baseline(),
-        tokens: total(&steps),
-        tokens_after_trip: if tripped { total(after) } else { 0 },
+        tokens: total_tokens(&steps),
+        tokens_after_trip: if tripped { total_tokens(after) } else { 0 },
         pattern: report.pattern,
         drift: guard.drift(),
         ratios: whole.ratios(),

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::options::{OptionsError, at_least, not_zero, number};
-use crate::number::{real, share};
+use super::options::{OptionsError, check_at_least, check_not_zero, check_number};
+use crate::number::{share, to_f64};
 use crate::setters::setters;
 use crate::trace::Turn;
 
@@ -160,9 +160,9 @@ impl Decimator {
     pub fn new(options: DecimatorOptions) -> Result<Self, OptionsError> {
         let threshold = options.threshold;
         let expected = (0.0..=1.0).contains(&threshold);
-        number("threshold", threshold, expected, "a number from 0 to 1")?;
-        at_least("most", options.most as u64, 2)?;
-        not_zero("recent", options.recent as u64)?;
+        check_number("threshold", threshold, expected, "a number from 0 to 1")?;
+        check_at_least("most", options.most as u64, 2)?;
+        check_not_zero("recent", options.recent as u64)?;
         Ok(Self { options })
     }
 
@@ -191,7 +191,7 @@ impl Decimator {
         let history = History::from_texts(&texts);
         let relevance = history.relevance();
         let novelty = history.novelty(self.options.recent);
-        let last = real(messages.len().saturating_sub(1).max(1));
+        let last = to_f64(messages.len().saturating_sub(1).max(1));
         messages
             .iter()
             .zip(relevance.into_iter().zip(novelty))
@@ -202,7 +202,7 @@ impl Decimator {
                     (false, true) => TOOL,
                     (false, false) => 0.0,
                 };
-                let position = real(index) / last;
+                let position = to_f64(index) / last;
                 RELEVANCE * relevance
                     + STRUCTURE * structure
                     + NOVELTY * novelty
@@ -282,7 +282,7 @@ impl History {
         let rarity: Vec<f64> = self
             .frequency
             .iter()
-            .map(|frequency| (real(self.messages.len() as u64 + 1) / real(frequency + 1)).ln())
+            .map(|frequency| (to_f64(self.messages.len() as u64 + 1) / to_f64(frequency + 1)).ln())
             .collect();
         let weight = |(term, count): &(usize, u32)| match count {
             1 => rarity[*term],
@@ -293,7 +293,7 @@ impl History {
             .iter()
             .map(|terms| {
                 let sum: f64 = terms.iter().map(weight).sum();
-                sum / real(terms.len().max(1)).sqrt()
+                sum / to_f64(terms.len().max(1)).sqrt()
             })
             .collect();
         let largest = relevance.iter().copied().fold(0.0, f64::max);
@@ -322,7 +322,7 @@ impl History {
             let in_common = before.iter().map(|other| {
                 let both = other.iter().filter(|(term, _)| last[*term] == index + 1);
                 let both = both.count();
-                real(both) / real(terms.len() + other.len() - both)
+                to_f64(both) / to_f64(terms.len() + other.len() - both)
             });
             1.0 - in_common.fold(0.0, f64::max)
         });

@@ -4,7 +4,7 @@ use super::options::DRIFT_THRESHOLD;
 use super::pattern::FailurePattern;
 use super::status::Status;
 use super::trajectory::Trajectory;
-use crate::number::real;
+use crate::number::to_f64;
 use crate::stats::Summary;
 
 /// The numbers of §6.1.
@@ -23,7 +23,7 @@ pub(super) struct Diagnosis {
 }
 
 /// Goes through the questions of the tree. The first one that is answered with yes decides.
-pub(super) fn diagnosis(trajectory: &Trajectory<'_>) -> Diagnosis {
+pub(super) fn diagnose(trajectory: &Trajectory<'_>) -> Diagnosis {
     let ratios = trajectory.ratios();
     let found = if trajectory.status.is_final() {
         early_explosion(trajectory, &ratios)
@@ -59,7 +59,7 @@ fn early_explosion(trajectory: &Trajectory<'_>, ratios: &[f64]) -> Option<Findin
     );
     Some((
         FailurePattern::EarlyExplosion,
-        beyond(EARLY_RATIO, *ratio),
+        severity(EARLY_RATIO, *ratio),
         line,
     ))
 }
@@ -77,7 +77,7 @@ fn retry_storm(trajectory: &Trajectory<'_>) -> Option<Finding> {
     let tokens: Vec<f64> = trajectory
         .steps
         .iter()
-        .map(|step| real(step.tokens))
+        .map(|step| to_f64(step.tokens))
         .collect();
     let summary = Summary::from_values(&tokens).filter(|summary| summary.mean > 0.0)?;
     let variation = summary.deviation? / summary.mean;
@@ -88,7 +88,7 @@ fn retry_storm(trajectory: &Trajectory<'_>) -> Option<Finding> {
         );
         (
             FailurePattern::RetryStorm,
-            beyond(variation, RETRY_VARIATION),
+            severity(variation, RETRY_VARIATION),
             line,
         )
     })
@@ -106,7 +106,7 @@ fn context_spiral(ratios: &[f64]) -> Option<Finding> {
         );
         (
             FailurePattern::ContextSpiral,
-            beyond(SPIRAL_RATIO, lowest),
+            severity(SPIRAL_RATIO, lowest),
             line,
         )
     })
@@ -120,7 +120,11 @@ fn policy_drift(trajectory: &Trajectory<'_>) -> Option<Finding> {
             "mean drift {drift:.2} over the last {} steps (above {threshold:.2})",
             trajectory.window.min(trajectory.steps.len())
         );
-        (FailurePattern::PolicyDrift, beyond(threshold, drift), line)
+        (
+            FailurePattern::PolicyDrift,
+            severity(threshold, drift),
+            line,
+        )
     })
 }
 
@@ -136,7 +140,7 @@ fn healthy(trajectory: &Trajectory<'_>, ratios: &[f64]) -> Finding {
     let monitored = ratios.iter().copied().reduce(f64::max);
     let (confidence, line) = match monitored {
         Some(peak) => (
-            beyond(peak, trajectory.threshold),
+            severity(peak, trajectory.threshold),
             format!("nothing stopped the run; its peak was {peak:.2}x the baseline"),
         ),
         None => (
@@ -169,7 +173,7 @@ fn missing_counts(trajectory: &Trajectory<'_>) -> Option<String> {
 }
 
 /// How far `high` lies beyond `low`: 0.5 where they meet, towards 1 far off. Both are 0 or more.
-fn beyond(low: f64, high: f64) -> f64 {
+fn severity(low: f64, high: f64) -> f64 {
     if high > 0.0 {
         1.0 - 0.5 * (low / high).clamp(0.0, 1.0)
     } else {

@@ -82,7 +82,7 @@ impl RunSteps {
                 .count();
             let calls = exchange.calls.iter().skip(written);
             let calls = calls.map(|call| &trace.tool_calls[*call]);
-            let called = calls.map(|call| characters_of(&call.args) + call.name.len() as u64);
+            let called = calls.map(|call| count_characters(&call.args) + call.name.len() as u64);
             let characters = called.fold(characters, u64::saturating_add);
             if exchange.is_model_call() {
                 tokens.push(StepTokens::new(
@@ -91,7 +91,7 @@ impl RunSteps {
                 ));
             }
             let returned = exchange.calls.iter().filter_map(|call| results[*call]);
-            let returned = returned.map(|result| characters_of(&result.result));
+            let returned = returned.map(|result| count_characters(&result.result));
             let returned = returned.filter(|_| no_results).fold(0, u64::saturating_add);
             context = context.saturating_add(characters).saturating_add(returned);
         }
@@ -117,7 +117,7 @@ impl RunSteps {
 }
 
 /// Characters of what a call was told or returned, as a model reads it.
-fn characters_of(value: &Value) -> u64 {
+fn count_characters(value: &Value) -> u64 {
     let text = value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned);

@@ -4,7 +4,7 @@ use super::options::{GuardOptions, OptionsError};
 use super::report::FailureReport;
 use super::status::{EnergyError, Status, Step};
 use super::trajectory::{Trajectory, recent_drift};
-use crate::number::{real, whole};
+use crate::number::{to_f64, to_usize};
 
 /// Watches a run live, or goes through a recorded one.
 ///
@@ -134,7 +134,7 @@ impl GrowthRatioGuard {
     pub fn ratio(&self, tokens: u64) -> Option<f64> {
         let baseline = self.baseline?;
         Some(if baseline > 0.0 {
-            real(tokens) / baseline
+            to_f64(tokens) / baseline
         } else {
             0.0
         })
@@ -166,7 +166,11 @@ impl GrowthRatioGuard {
     }
 
     fn calibrate(&mut self) {
-        let mut warmup: Vec<f64> = self.history.iter().map(|step| real(step.tokens)).collect();
+        let mut warmup: Vec<f64> = self
+            .history
+            .iter()
+            .map(|step| to_f64(step.tokens))
+            .collect();
         warmup.sort_by(f64::total_cmp);
         let median = quantile(&warmup, 0.5);
         self.baseline = Some(median);
@@ -218,9 +222,9 @@ impl GrowthRatioGuard {
 /// two middle values of an even number).
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
-    let place = share * real(last);
-    let below = sorted.get(whole(place)).copied().unwrap_or_default();
-    let above = sorted.get(whole(place) + 1).copied().unwrap_or(below);
+    let place = share * to_f64(last);
+    let below = sorted.get(to_usize(place)).copied().unwrap_or_default();
+    let above = sorted.get(to_usize(place) + 1).copied().unwrap_or(below);
     below + (above - below) * place.fract()
 }
 

@@ -1,8 +1,8 @@
 //! The two monitors the guard is compared with: the naive energy of §2 and the hard cap of §4.2.
 
-use super::options::{OptionsError, not_negative, not_zero};
+use super::options::{OptionsError, check_not_negative, check_not_zero};
 use super::status::{EnergyError, Status, Step};
-use crate::number::real;
+use crate::number::to_f64;
 
 /// The naive monitor of §2: V(k) = S(k) + λ·θ(k) must fall now and then; it trips once
 /// ΔV(k) = V(k) − V(k−1) ≥ 0 has held for W steps in a row.
@@ -55,8 +55,8 @@ impl LyapunovMonitor {
     ///
     /// λ or W is out of its range.
     pub fn new(lambda: f64, window: usize) -> Result<Self, OptionsError> {
-        not_negative("lambda", lambda)?;
-        not_zero("window", window as u64)?;
+        check_not_negative("lambda", lambda)?;
+        check_not_zero("window", window as u64)?;
         Ok(Self {
             lambda,
             window,
@@ -73,7 +73,7 @@ impl LyapunovMonitor {
         self.standing?;
         self.steps += 1;
         self.tokens = self.tokens.saturating_add(step.tokens);
-        let energy = (real(step.tokens) + self.lambda * real(step.errors)).min(f64::MAX);
+        let energy = (to_f64(step.tokens) + self.lambda * to_f64(step.errors)).min(f64::MAX);
         let rising = self.energy.is_some_and(|before| energy >= before);
         self.energy = Some(energy);
         self.streak = if rising { self.streak + 1 } else { 0 };
@@ -156,7 +156,7 @@ impl NaiveCap {
     ///
     /// The budget is 0.
     pub fn new(budget: u64) -> Result<Self, OptionsError> {
-        not_zero("token_budget", budget)?;
+        check_not_zero("token_budget", budget)?;
         Ok(Self {
             budget,
             ..Self::default()

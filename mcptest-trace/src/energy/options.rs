@@ -68,19 +68,19 @@ impl GuardOptions {
     pub fn check(&self) -> Result<(), OptionsError> {
         let ratio = self.ratio_threshold;
         let above_zero = ratio.is_finite() && ratio > 0.0;
-        number(
+        check_number(
             "ratio_threshold",
             ratio,
             above_zero,
             "a finite number above 0",
         )?;
-        not_zero("window", self.window as u64)?;
-        not_zero("warmup_turns", self.warmup_turns as u64)?;
-        not_zero("token_budget", self.token_budget)?;
-        not_negative("adaptive_k", self.adaptive_k)?;
+        check_not_zero("window", self.window as u64)?;
+        check_not_zero("warmup_turns", self.warmup_turns as u64)?;
+        check_not_zero("token_budget", self.token_budget)?;
+        check_not_negative("adaptive_k", self.adaptive_k)?;
         let drift = self.drift_threshold.unwrap_or_default();
         let within = (0.0..=2.0).contains(&drift);
-        number("drift_threshold", drift, within, "a number from 0 to 2")
+        check_number("drift_threshold", drift, within, "a number from 0 to 2")
     }
 }
 
@@ -148,7 +148,7 @@ impl fmt::Display for OptionsError {
 impl std::error::Error for OptionsError {}
 
 /// Checks that a number holds what is expected of it.
-pub(super) fn number(
+pub(super) fn check_number(
     option: &'static str,
     value: f64,
     holds: bool,
@@ -162,12 +162,16 @@ pub(super) fn number(
     if holds { Ok(()) } else { Err(error) }
 }
 
-pub(super) fn not_negative(option: &'static str, value: f64) -> Result<(), OptionsError> {
+pub(super) fn check_not_negative(option: &'static str, value: f64) -> Result<(), OptionsError> {
     let holds = value.is_finite() && value >= 0.0;
-    number(option, value, holds, "a finite number, 0 or more")
+    check_number(option, value, holds, "a finite number, 0 or more")
 }
 
-pub(super) fn at_least(option: &'static str, value: u64, least: u64) -> Result<(), OptionsError> {
+pub(super) fn check_at_least(
+    option: &'static str,
+    value: u64,
+    least: u64,
+) -> Result<(), OptionsError> {
     let error = OptionsError::Count {
         option,
         value,
@@ -176,8 +180,8 @@ pub(super) fn at_least(option: &'static str, value: u64, least: u64) -> Result<(
     if value >= least { Ok(()) } else { Err(error) }
 }
 
-pub(super) fn not_zero(option: &'static str, value: u64) -> Result<(), OptionsError> {
-    at_least(option, value, 1)
+pub(super) fn check_not_zero(option: &'static str, value: u64) -> Result<(), OptionsError> {
+    check_at_least(option, value, 1)
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::diagnose::diagnosis;
+use super::diagnose::diagnose;
 use super::pattern::{FailurePattern, Recommendation};
-use super::status::{Status, total};
+use super::status::{Status, total_tokens};
 use super::trajectory::Trajectory;
-use crate::number::whole;
+use crate::number::to_usize;
 
 /// Steps a stopped run is projected to go on for.
 pub const PROJECTED_STEPS: u64 = 10;
@@ -61,7 +61,7 @@ pub struct FailureReport {
 }
 
 /// Adds the first piece of evidence to the first piece of advice.
-fn with_numbers(mut advice: Vec<Recommendation>, evidence: &[String]) -> Vec<Recommendation> {
+fn cite_evidence(mut advice: Vec<Recommendation>, evidence: &[String]) -> Vec<Recommendation> {
     if let (Some(first), Some(shown)) = (advice.first_mut(), evidence.first()) {
         first.rationale.push_str(" (here: ");
         first.rationale.push_str(shown);
@@ -76,10 +76,10 @@ impl FailureReport {
     /// nothing stopped the run.
     #[must_use]
     pub fn diagnose(trajectory: &Trajectory<'_>) -> Self {
-        let trajectory = &trajectory.usable();
+        let trajectory = &trajectory.with_finite_numbers();
         let steps = trajectory.steps;
-        let diagnosis = diagnosis(trajectory);
-        let tokens_spent = total(steps);
+        let diagnosis = diagnose(trajectory);
+        let tokens_spent = total_tokens(steps);
         let recent = &steps[steps.len().saturating_sub(trajectory.window)..];
         let pace = recent
             .iter()
@@ -100,7 +100,10 @@ impl FailureReport {
             baseline: trajectory.baseline,
             threshold: trajectory.threshold,
             ratios: trajectory.ratios(),
-            recommendations: with_numbers(diagnosis.pattern.recommendations(), &diagnosis.evidence),
+            recommendations: cite_evidence(
+                diagnosis.pattern.recommendations(),
+                &diagnosis.evidence,
+            ),
             evidence: diagnosis.evidence,
             tokens_spent,
             tokens_projected: tokens_spent.saturating_add(further),
@@ -184,7 +187,7 @@ pub fn sparkline(values: &[f64], top: f64) -> String {
         .map(|bucket| bucket.iter().map(usable).fold(0.0, f64::max))
         .map(|value| {
             let level = if top > 0.0 { value / top * 8.0 } else { 0.0 };
-            BARS[whole(level.ceil()).clamp(1, BARS.len()) - 1]
+            BARS[to_usize(level.ceil()).clamp(1, BARS.len()) - 1]
         })
         .collect()
 }

@@ -51,7 +51,7 @@ setters! {
 }
 
 /// Tokens of all steps, saturating.
-pub(super) fn total(steps: &[Step]) -> u64 {
+pub(super) fn total_tokens(steps: &[Step]) -> u64 {
     let tokens = steps.iter().map(|step| step.tokens);
     tokens.fold(0, u64::saturating_add)
 }

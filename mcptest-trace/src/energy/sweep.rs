@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::condition::Condition;
 use super::options::{GuardOptions, OptionsError};
-use super::status::{EnergyError, Status, Step, total};
+use super::status::{EnergyError, Status, Step, total_tokens};
 use crate::number::share;
 
 /// A recorded run and whether it passed.
@@ -66,9 +66,11 @@ impl Tally {
     fn add(&mut self, run: SweepRun<'_>, stop: Option<EnergyError>) {
         self.runs += 1;
         self.stops += usize::from(stop.is_some());
-        self.tokens = self.tokens.saturating_add(total(run.steps));
+        self.tokens = self.tokens.saturating_add(total_tokens(run.steps));
         let after = stop.and_then(|stop| run.steps.get(stop.step()..));
-        self.tokens_saved = self.tokens_saved.saturating_add(after.map_or(0, total));
+        self.tokens_saved = self
+            .tokens_saved
+            .saturating_add(after.map_or(0, total_tokens));
         match (run.passed, stop) {
             (Some(true), None) => self.preserved += 1,
             (Some(true), Some(_)) => self.false_positives += 1,

@@ -1,7 +1,7 @@
 //! A run as it is diagnosed: its steps, and the numbers that they are held against.
 
 use super::status::{Status, Step};
-use crate::number::{mean, real};
+use crate::number::{mean, to_f64};
 use crate::setters::setters;
 
 /// What a report is made from.
@@ -61,14 +61,14 @@ impl Trajectory<'_> {
         let Some(baseline) = baseline else {
             return Vec::new();
         };
-        let tokens = self.steps.iter().map(|step| real(step.tokens));
+        let tokens = self.steps.iter().map(|step| to_f64(step.tokens));
         tokens
             .map(|tokens| (tokens / baseline).min(f64::MAX))
             .collect()
     }
 
     /// Removes numbers that are not finite.
-    pub(super) fn usable(self) -> Self {
+    pub(super) fn with_finite_numbers(self) -> Self {
         let finite = |number: &f64| number.is_finite();
         Self {
             baseline: self.baseline.filter(finite),

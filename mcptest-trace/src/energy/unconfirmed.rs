@@ -15,7 +15,7 @@ pub(super) struct UnconfirmedGrowth {
 
 impl UnconfirmedGrowth {
     /// Looks at the guard's last step.
-    pub(super) fn look(&mut self, guard: &GrowthRatioGuard) {
+    pub(super) fn observe(&mut self, guard: &GrowthRatioGuard) {
         let grown = guard.has_grown();
         if !grown {
             self.first = self.first.or(self.open.take());

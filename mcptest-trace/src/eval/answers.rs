@@ -41,7 +41,7 @@ impl OwnAnswer {
                 Some(found) => {
                     let differs = subset_diffs(wanted, found).into_iter();
                     differs
-                        .map(|differs| differs.below(&key_path("", key)))
+                        .map(|differs| differs.prefixed(&key_path("", key)))
                         .collect()
                 }
                 None => vec![ArgDiff::new(key_path("", key), Some(wanted.clone()), None)],
@@ -68,9 +68,9 @@ impl OwnAnswer {
     }
 
     /// The entry in the words of a suite.
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let when = self.when.as_ref();
-        let when = when.map(|when| format!("when: {}", json_of(&Value::Object(when.clone()))));
+        let when = when.map(|when| format!("when: {}", json_excerpt(&Value::Object(when.clone()))));
         let times = self.times.map(|times| format!("times: {times}"));
         let parts: Vec<String> = when.into_iter().chain(times).collect();
         if parts.is_empty() {
@@ -113,7 +113,7 @@ pub enum OwnReply {
 
 /// What a call of a tool is answered.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answered {
+pub enum AnswerLookup {
     /// The suite does not name the tool.
     NotNamed,
     /// What the first entry that fits says.
@@ -173,27 +173,27 @@ impl OwnAnswers {
     ///
     /// A tool whose name is one that the suite names with something before it, or the other way round
     /// (`shop__refund`, `refund`), has no entry: it may be the one that must not run.
-    pub fn answer(&mut self, tool: &str, args: &Value) -> Answered {
+    pub fn answer(&mut self, tool: &str, args: &Value) -> AnswerLookup {
         let mut places = self.entries.iter().zip(&mut self.used);
         let fitting = places.find(|(entry, used)| {
             entry.tool == tool && !entry.is_used_up(**used) && entry.fits(args)
         });
         if let Some((entry, used)) = fitting {
             *used += 1;
-            return Answered::Reply(entry.reply.clone());
+            return AnswerLookup::Reply(entry.reply.clone());
         }
         if let Some(nearest) = self.nearest(tool, args) {
-            return Answered::NoEntry { nearest };
+            return AnswerLookup::NoEntry { nearest };
         }
         let mut others = self.entries.iter();
-        match others.find(|entry| may_be_one(&entry.tool, tool)) {
-            Some(other) => Answered::NoEntry {
+        match others.find(|entry| may_be_same_tool(&entry.tool, tool)) {
+            Some(other) => AnswerLookup::NoEntry {
                 nearest: format!(
                     "one of `{}`, and the tool's own name is `{tool}`",
                     other.tool
                 ),
             },
-            None => Answered::NotNamed,
+            None => AnswerLookup::NotNamed,
         }
     }
 
@@ -209,7 +209,7 @@ impl OwnAnswers {
         } else {
             describe_differences(&differs)
         };
-        Some(format!("{}, {why}", entry.words()))
+        Some(format!("{}, {why}", entry.describe()))
     }
 
     /// The entries that no call has used.
@@ -233,9 +233,12 @@ const TOLD: usize = 3;
 /// What differs between an entry and a call.
 fn describe_differences(differs: &[ArgDiff]) -> String {
     let places = differs.iter().take(TOLD).map(|differs| {
-        let wanted = differs.expected.as_ref().map_or_else(String::new, json_of);
+        let wanted = differs
+            .expected
+            .as_ref()
+            .map_or_else(String::new, json_excerpt);
         let found = differs.recorded.as_ref();
-        let found = found.map_or_else(|| "absent".to_owned(), json_of);
+        let found = found.map_or_else(|| "absent".to_owned(), json_excerpt);
         format!("but `{}` is {found}, not {wanted}", differs.path)
     });
     let more = differs.len().saturating_sub(TOLD);
@@ -247,7 +250,7 @@ fn describe_differences(differs: &[ArgDiff]) -> String {
 /// How long a value may be that a message shows.
 const SHOWN: usize = 120;
 
-fn json_of(value: &Value) -> String {
+fn json_excerpt(value: &Value) -> String {
     let json = canonical_json(value);
     if json.len() <= SHOWN {
         return json;
@@ -257,7 +260,7 @@ fn json_of(value: &Value) -> String {
 
 /// Whether one of two different names is the other with something before it, as clients write the names of
 /// servers and groups.
-fn may_be_one(one: &str, other: &str) -> bool {
+fn may_be_same_tool(one: &str, other: &str) -> bool {
     let behind = |long: &str, short: &str| {
         let head = long.strip_suffix(short);
         let parts = ["-", "__", ".", "/", ":"];
@@ -286,14 +289,14 @@ mod tests {
 
     fn given(answers: &mut OwnAnswers, args: &Value) -> Option<Value> {
         match answers.answer("charge", args) {
-            Answered::Reply(OwnReply::Result(value)) => Some(value),
+            AnswerLookup::Reply(OwnReply::Result(value)) => Some(value),
             _ => None,
         }
     }
 
     fn nearest(answers: &mut OwnAnswers, tool: &str, args: &Value) -> String {
         match answers.answer(tool, args) {
-            Answered::NoEntry { nearest } => nearest,
+            AnswerLookup::NoEntry { nearest } => nearest,
             other => format!("{other:?}"),
         }
     }
@@ -370,7 +373,7 @@ mod tests {
         );
         for other in ["shop_refund", "fund", "_refund", "shop", "re-refunds"] {
             let answered = answers.answer(other, &json!({}));
-            assert_eq!(answered, Answered::NotNamed, "{other}");
+            assert_eq!(answered, AnswerLookup::NotNamed, "{other}");
         }
         // An entry of its own is clear.
         let mut both = OwnAnswers::new(vec![
@@ -378,7 +381,7 @@ mod tests {
             OwnAnswer::new("refund", OwnReply::Run),
         ]);
         let answered = both.answer("refund", &json!({}));
-        assert_eq!(answered, Answered::Reply(OwnReply::Run));
+        assert_eq!(answered, AnswerLookup::Reply(OwnReply::Run));
     }
 
     fn entry() -> impl Strategy<Value = OwnAnswer> {
@@ -410,15 +413,15 @@ mod tests {
                 let place = (0..entries.len()).find(|at| left[*at] > 0 && fits(&entries[*at]));
                 let is_named = entries.iter().any(|e| e.tool == tool);
                 match (answers.answer(&tool, &args), place) {
-                    (Answered::Reply(reply), Some(at)) => {
+                    (AnswerLookup::Reply(reply), Some(at)) => {
                         prop_assert_eq!(&reply, &entries[at].reply);
                         left[at] -= 1;
                     }
-                    (Answered::NoEntry { nearest }, None) => {
+                    (AnswerLookup::NoEntry { nearest }, None) => {
                         let is_told = nearest.contains(", but `") || nearest.contains("has answered its");
                         prop_assert!(is_named && is_told, "{}", nearest);
                     }
-                    (Answered::NotNamed, None) => prop_assert!(!is_named),
+                    (AnswerLookup::NotNamed, None) => prop_assert!(!is_named),
                     (answered, place) => prop_assert!(false, "{:?} {:?}", answered, place),
                 }
             }

@@ -35,7 +35,7 @@ impl ArgDiff {
 
     /// Puts `prefix` before the path: the difference is then one of the value that holds the compared one there.
     #[must_use]
-    pub fn below(mut self, prefix: &str) -> Self {
+    pub fn prefixed(mut self, prefix: &str) -> Self {
         let joint = if self.path.is_empty() || self.path.starts_with('[') {
             ""
         } else {
@@ -151,11 +151,11 @@ mod tests {
     fn a_difference_at_the_root_has_an_empty_path_and_can_be_moved_below_a_name() {
         let diff = exact_diffs(&json!({}), &Value::Null).remove(0);
         assert_eq!(diff.path, "");
-        assert_eq!(diff.clone().below("args").path, "args");
+        assert_eq!(diff.clone().prefixed("args").path, "args");
         assert_eq!(
             exact_diffs(&json!([1]), &json!([2]))
                 .remove(0)
-                .below("args")
+                .prefixed("args")
                 .path,
             "args[0]"
         );

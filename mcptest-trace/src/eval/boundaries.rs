@@ -12,16 +12,16 @@ use unicode_normalization::char::is_combining_mark;
 use crate::trace::json_eq;
 
 /// Whether `wanted` stands in `text` without being a part of something longer. An empty text stands nowhere.
-pub(super) fn stands_whole(text: &str, wanted: &str) -> bool {
+pub(super) fn contains_whole(text: &str, wanted: &str) -> bool {
     let (Some(first), Some(last)) = (wanted.chars().next(), wanted.chars().next_back()) else {
         return false;
     };
     let is_address = is_address(wanted);
     text.match_indices(wanted).any(|(start, _)| {
         let (before, after) = (&text[..start], &text[start + wanted.len()..]);
-        let is_longer = begins_earlier(wanted, first, before)
-            || goes_on(last, after.chars())
-            || is_address && leads_on(last, after.chars());
+        let is_longer = extends_left(wanted, first, before)
+            || word_continues(last, after.chars())
+            || is_address && address_continues(last, after.chars());
         !is_longer || is_time_of_day(wanted, after)
     })
 }
@@ -36,38 +36,38 @@ fn is_address(text: &str) -> bool {
 }
 
 /// Whether what is wanted is the end of a longer word or address.
-fn begins_earlier(wanted: &str, first: char, before: &str) -> bool {
+fn extends_left(wanted: &str, first: char, before: &str) -> bool {
     // The last part of a path, a file's ending, the host of a mail address.
     let is_part = wanted.len() > 1 && matches!(first, '/' | '\\' | '~' | '.' | '@');
-    is_part && before.chars().next_back().is_some_and(in_word)
-        || goes_on(first, before.chars().rev())
+    is_part && before.chars().next_back().is_some_and(extends_word)
+        || word_continues(first, before.chars().rev())
 }
 
 /// Whether an address has more parts: `https://x.org/a` in `https://x.org/a/b?k=1`.
-fn leads_on(last: char, mut after: impl Iterator<Item = char>) -> bool {
+fn address_continues(last: char, mut after: impl Iterator<Item = char>) -> bool {
     let joins = |sign: char| matches!(sign, '/' | '\\' | '?' | '&' | '#' | '=' | ':');
     match after.next() {
-        Some(sign) if joins(sign) => after.next().is_some_and(in_word),
-        Some(next) => joins(last) && in_word(next),
+        Some(sign) if joins(sign) => after.next().is_some_and(extends_word),
+        Some(next) => joins(last) && extends_word(next),
         None => false,
     }
 }
 
 /// Whether a word goes on beyond `edge`, its outermost character.
-fn goes_on(edge: char, beyond: impl Iterator<Item = char>) -> bool {
-    if !in_word(edge) {
+fn word_continues(edge: char, beyond: impl Iterator<Item = char>) -> bool {
+    if !extends_word(edge) {
         return false;
     }
     let mut beyond = beyond.filter(|next| !has_no_width(*next));
     match (beyond.next(), beyond.next()) {
-        (Some(next), _) if in_word(next) || is_combining_mark(next) => true,
+        (Some(next), _) if extends_word(next) || is_combining_mark(next) => true,
         (Some('-' | '\u{2010}' | '\u{2011}' | '\u{2212}' | '.' | '@' | '+'), Some(next)) => {
-            in_word(next)
+            extends_word(next)
         }
         // *O'Brien* and *don't*, but not *A-1's*.
         (Some('\'' | '\u{2019}'), Some(next)) => {
-            let is_end = !beyond.next().is_some_and(in_word);
-            in_word(next) && !(next == 's' && is_end)
+            let is_end = !beyond.next().is_some_and(extends_word);
+            extends_word(next) && !(next == 's' && is_end)
         }
         (Some(','), Some(next)) => edge.is_ascii_digit() && next.is_ascii_digit(),
         _ => false,
@@ -96,7 +96,7 @@ fn is_time_of_day(date: &str, after: &str) -> bool {
 }
 
 /// Whether a character makes a word longer. Scripts that are written without spaces have no such words.
-pub(super) fn in_word(character: char) -> bool {
+pub(super) fn extends_word(character: char) -> bool {
     let unspaced = matches!(
         u32::from(character),
         0x0E00..=0x0EFF // Thai, Lao
@@ -112,19 +112,19 @@ pub(super) fn in_word(character: char) -> bool {
 }
 
 /// Whether a scalar that is no text stands in a text: a number in any spelling, `true`, `null`.
-pub(super) fn has_scalar(text: &str, scalar: &Value) -> bool {
+pub(super) fn contains_scalar(text: &str, scalar: &Value) -> bool {
     match scalar {
-        Value::Number(number) => has_number(text, scalar, &number.to_string()),
-        other => stands_whole(text, &other.to_string()),
+        Value::Number(number) => contains_number(text, scalar, &number.to_string()),
+        other => contains_whole(text, &other.to_string()),
     }
 }
 
 /// Whether a text is a number, a boolean or `null` as it is spelt: `"7"` and `"7.0"` spell 7.
-pub(super) fn spells(text: &str, scalar: &Value) -> bool {
+pub(super) fn spells_scalar(text: &str, scalar: &Value) -> bool {
     match scalar {
         Value::Number(_) => {
             let is_spelling = |spelling: String| spelling == text;
-            number(text).is_some_and(|number| json_eq(&number, scalar))
+            parse_plain_number(text).is_some_and(|number| json_eq(&number, scalar))
                 || is_spelling(scalar.to_string())
         }
         Value::Bool(true) => text == "true",
@@ -135,7 +135,7 @@ pub(super) fn spells(text: &str, scalar: &Value) -> bool {
 }
 
 /// The number that a text spells, plainly: no zeros before it, no sign but a minus.
-pub(super) fn number(text: &str) -> Option<Value> {
+pub(super) fn parse_plain_number(text: &str) -> Option<Value> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let whole = digits.split_once('.').map_or(digits, |(whole, _)| whole);
     let plain = digits.starts_with(|first: char| first.is_ascii_digit())
@@ -152,26 +152,27 @@ pub(super) fn number(text: &str) -> Option<Value> {
 }
 
 /// Whether a number stands in a text as a whole, in any spelling, `spelt` among them.
-pub(super) fn has_number(text: &str, wanted: &Value, spelt: &str) -> bool {
-    let joins = |character: char| in_word(character) || matches!(character, '.' | ',' | '-');
-    let is =
-        |token: &str| token == spelt || number(token).is_some_and(|found| json_eq(&found, wanted));
+pub(super) fn contains_number(text: &str, wanted: &Value, spelt: &str) -> bool {
+    let joins = |character: char| extends_word(character) || matches!(character, '.' | ',' | '-');
+    let is = |token: &str| {
+        token == spelt || parse_plain_number(token).is_some_and(|found| json_eq(&found, wanted))
+    };
     let named =
         |run: &str| run.contains(|character: char| character.is_alphabetic() || character == '_');
-    let text = plain_numbers(text);
+    let text = normalize_numbers(text);
     let mut runs = text.split(|character| !joins(character));
     runs.any(|run| {
         if !named(run) {
-            return in_numbers(run, &is);
+            return any_number(run, &is);
         }
         // What has a letter is a name: no number in it stands for itself.
         let mut pieces = run.split(',').map(|piece| piece.trim_end_matches('.'));
-        pieces.any(|piece| piece == spelt || !named(piece) && in_numbers(piece, &is))
+        pieces.any(|piece| piece == spelt || !named(piece) && any_number(piece, &is))
     })
 }
 
 /// A text in which a minus is a dash, and what sets the thousands of a number apart is a comma: `1'250`.
-fn plain_numbers(text: &str) -> Cow<'_, str> {
+fn normalize_numbers(text: &str) -> Cow<'_, str> {
     let is_odd = |sign: char| {
         matches!(
             sign,
@@ -196,7 +197,7 @@ fn plain_numbers(text: &str) -> Cow<'_, str> {
 }
 
 /// Whether the parts between dashes are one identifier or one date, and no numbers of their own: `112-3456789-1234567`.
-fn is_one(run: &str) -> bool {
+fn is_single_value(run: &str) -> bool {
     let parts: Vec<&str> = run.split('-').filter(|part| !part.is_empty()).collect();
     let is_date = || parts.iter().map(|part| part.len()).eq([4, 2, 2]);
     let has_digits = parts
@@ -215,8 +216,8 @@ fn is_one(run: &str) -> bool {
 
 /// Whether one of the numbers of a run of digits, points, commas and dashes is wanted. A dash is a sign
 /// unless it stands behind a digit.
-fn in_numbers(run: &str, is: &impl Fn(&str) -> bool) -> bool {
-    if is_one(run.trim_matches([',', '.'])) {
+fn any_number(run: &str, is: &impl Fn(&str) -> bool) -> bool {
+    if is_single_value(run.trim_matches([',', '.'])) {
         return false;
     }
     let mut negative = false;
@@ -229,7 +230,7 @@ fn in_numbers(run: &str, is: &impl Fn(&str) -> bool) -> bool {
             }
         };
         let part = part.trim_matches([',', '.']);
-        let found = if let Some(plain) = ungrouped(part) {
+        let found = if let Some(plain) = without_group_separators(part) {
             signed(&plain, true)
         } else {
             let mut pieces = part.split(',').enumerate();
@@ -241,7 +242,7 @@ fn in_numbers(run: &str, is: &impl Fn(&str) -> bool) -> bool {
 }
 
 /// A number whose thousands are set apart by commas, without them: `1,250.00`.
-fn ungrouped(run: &str) -> Option<String> {
+fn without_group_separators(run: &str) -> Option<String> {
     let (whole, _) = run.split_once('.').unwrap_or((run, ""));
     let mut groups = whole.split(',');
     let first = groups.next()?;
@@ -276,12 +277,12 @@ mod tests {
             "A-1 - shipped",
             "A-1\u{2014}shipped",
         ] {
-            assert!(stands_whole(text, "A-1"), "{text}");
+            assert!(contains_whole(text, "A-1"), "{text}");
         }
         for text in [
             "A-10", "A-1-2", "BA-1", "B-A-1", "A-1.2", "x.A-1", "A-1_b", "A-1é",
         ] {
-            assert!(!stands_whole(text, "A-1"), "{text}");
+            assert!(!contains_whole(text, "A-1"), "{text}");
         }
     }
 
@@ -299,9 +300,9 @@ mod tests {
             ("/etc/passwd.bak", "/etc/passwd"),
             ("anything", ""),
         ] {
-            assert!(!stands_whole(text, wanted), "{wanted} in {text}");
+            assert!(!contains_whole(text, wanted), "{wanted} in {text}");
         }
-        assert!(stands_whole("mail to anne@x.org.", "anne@x.org"));
+        assert!(contains_whole("mail to anne@x.org.", "anne@x.org"));
         for (text, wanted) in [
             ("https://x.org/a/b?k=1", "https://x.org/a"),
             ("https://x.org/a?q=1&p=2", "https://x.org/a?q=1"),
@@ -318,7 +319,7 @@ mod tests {
             ("cafe\u{301}", "cafe"),
             ("A-1\u{200b}0", "A-1"),
         ] {
-            assert!(!stands_whole(text, wanted), "{wanted} in {text}");
+            assert!(!contains_whole(text, wanted), "{wanted} in {text}");
         }
         for (text, wanted) in [
             ("see https://x.org/a, please", "https://x.org/a"),
@@ -329,11 +330,11 @@ mod tests {
             ("Ann's", "Ann"),
             ("/orders/A-1/items", "A-1"),
         ] {
-            assert!(stands_whole(text, wanted), "{wanted} in {text}");
+            assert!(contains_whole(text, wanted), "{wanted} in {text}");
         }
-        assert!(stands_whole("from 2024-05-20T15:00:00Z", "2024-05-20"));
-        assert!(!stands_whole("2024-05-20Torres", "2024-05-20"));
-        assert!(stands_whole("banana a", "a"));
+        assert!(contains_whole("from 2024-05-20T15:00:00Z", "2024-05-20"));
+        assert!(!contains_whole("2024-05-20Torres", "2024-05-20"));
+        assert!(contains_whole("banana a", "a"));
     }
 
     #[test]
@@ -343,7 +344,7 @@ mod tests {
             "5", "take 5.", "(5)", "a, 5, b", "2-5", "5.0", "1, 5", "x=5;", "a-1,5", "共5件",
             "$5.00",
         ] {
-            assert!(has_scalar(text, &five), "5 in {text}");
+            assert!(contains_scalar(text, &five), "5 in {text}");
         }
         for text in [
             "-5",
@@ -368,7 +369,7 @@ mod tests {
             "5\u{a0}000",
             "5\u{202f}000",
         ] {
-            assert!(!has_scalar(text, &five), "5 in {text}");
+            assert!(!contains_scalar(text, &five), "5 in {text}");
         }
         for amount in [json!(1250), json!(1250.0)] {
             for text in [
@@ -378,64 +379,74 @@ mod tests {
                 "CHF 1'250.00",
                 "1\u{202f}250 EUR",
             ] {
-                assert!(has_scalar(text, &amount), "{amount} in {text}");
+                assert!(contains_scalar(text, &amount), "{amount} in {text}");
             }
-            assert!(!has_scalar("11,250", &amount));
+            assert!(!contains_scalar("11,250", &amount));
         }
-        assert!(has_scalar("at -5 degrees", &json!(-5)) && !has_scalar("2-5", &json!(-5)));
-        assert!(has_scalar("at \u{2212}5 degrees", &json!(-5)));
-        assert!(has_scalar("on 2024-05-20", &json!(20)) && has_scalar("2019-2024", &json!(2024)));
+        assert!(
+            contains_scalar("at -5 degrees", &json!(-5)) && !contains_scalar("2-5", &json!(-5))
+        );
+        assert!(contains_scalar("at \u{2212}5 degrees", &json!(-5)));
+        assert!(
+            contains_scalar("on 2024-05-20", &json!(20))
+                && contains_scalar("2019-2024", &json!(2024))
+        );
         for part in [112, 3_456_789, 1_234_567] {
-            assert!(!has_scalar("order 112-3456789-1234567", &json!(part)));
+            assert!(!contains_scalar("order 112-3456789-1234567", &json!(part)));
         }
         let long = json!(9_007_199_254_740_993_u64);
-        assert!(has_scalar("id 9007199254740993", &long));
-        assert!(!has_scalar("id 9007199254740992", &long));
+        assert!(contains_scalar("id 9007199254740993", &long));
+        assert!(!contains_scalar("id 9007199254740992", &long));
     }
 
     #[test]
     fn words_of_json_are_whole_words() {
-        assert!(has_scalar("it is true.", &json!(true)) && !has_scalar("untrue", &json!(true)));
-        assert!(has_scalar("null", &json!(null)) && !has_scalar("nullable", &json!(null)));
+        assert!(
+            contains_scalar("it is true.", &json!(true))
+                && !contains_scalar("untrue", &json!(true))
+        );
+        assert!(
+            contains_scalar("null", &json!(null)) && !contains_scalar("nullable", &json!(null))
+        );
     }
 
     #[test]
     fn a_text_spells_a_scalar() {
         for text in ["7", "7.0"] {
             assert!(
-                spells(text, &json!(7)) && spells(text, &json!(7.0)),
+                spells_scalar(text, &json!(7)) && spells_scalar(text, &json!(7.0)),
                 "{text}"
             );
         }
         for text in ["17", "07", " 7", "7 ", "7,0", "seven", ""] {
-            assert!(!spells(text, &json!(7)), "{text}");
+            assert!(!spells_scalar(text, &json!(7)), "{text}");
         }
-        assert!(spells("true", &json!(true)) && !spells("True", &json!(true)));
-        assert!(!spells("7", &json!("7")));
+        assert!(spells_scalar("true", &json!(true)) && !spells_scalar("True", &json!(true)));
+        assert!(!spells_scalar("7", &json!("7")));
     }
 
     proptest! {
         #[test]
         fn a_number_occurs_between_words_and_not_in_a_longer_one(number: i64, digit in 1..9_u8) {
             let (alone, longer) = (format!("is {number}, or so"), format!("is {number}{digit}, or so"));
-            prop_assert!(has_scalar(&alone, &json!(number)));
-            prop_assert!(!has_scalar(&longer, &json!(number)));
+            prop_assert!(contains_scalar(&alone, &json!(number)));
+            prop_assert!(!contains_scalar(&longer, &json!(number)));
         }
 
         #[test]
         fn a_word_stands_between_spaces_and_not_in_a_longer_word(word in "[a-z0-9][a-z0-9@._-]{0,8}[a-z0-9]", letter in "[a-z0-9]") {
             let between = format!("say {word}, please");
-            prop_assert!(stands_whole(&between, &word));
+            prop_assert!(contains_whole(&between, &word));
             let longer = [format!("say {letter}{word}"), format!("say {word}{letter}")];
             let repeats = |text: &str| text.match_indices(word.as_str()).count() > 1;
-            prop_assert!(longer.iter().all(|text| repeats(text) || !stands_whole(text, &word)));
+            prop_assert!(longer.iter().all(|text| repeats(text) || !contains_whole(text, &word)));
         }
 
         #[test]
         fn no_text_is_too_odd(text in ".{0,20}", wanted in ".{0,3}", number: f64) {
-            stands_whole(&text, &wanted);
-            has_scalar(&text, &json!(number));
-            prop_assert!(text.is_empty() || stands_whole(&text, &text));
+            contains_whole(&text, &wanted);
+            contains_scalar(&text, &json!(number));
+            prop_assert!(text.is_empty() || contains_whole(&text, &text));
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
-use crate::number::real;
+use crate::number::to_f64;
 use crate::trace::{AsTrace, ToolCall, ToolResult, Trace};
 
 pub use money::{UnknownCost, cost_of_run};
@@ -77,25 +77,25 @@ metrics! { CallCounts as counts {
             "tool calls that ended in an error, if the recording marks errors and has a \
              result of each call",
         )
-        .sometimes() => counts.errors,
+        .optional() => counts.errors,
     Measure::new("calls.steps", Unit::Count)
         .lower_is_better("model calls, where they were recorded")
         .at_least(1.0)
-        .sometimes() => counts.steps,
+        .optional() => counts.steps,
     Measure::new("calls.tokens", Unit::Tokens)
         .lower_is_better("tokens of the whole run, where they were recorded")
-        .sometimes() => counts.tokens,
+        .optional() => counts.tokens,
     Measure::new("calls.ms", Unit::Milliseconds)
         .lower_is_better("the duration of the whole run, where it was recorded")
-        .sometimes() => counts.ms,
+        .optional() => counts.ms,
     Measure::new("calls.slowest_ms", Unit::Milliseconds)
         .lower_is_better("the duration of the slowest tool call, where the duration of each call was recorded")
-        .sometimes() => counts.slowest_ms,
+        .optional() => counts.slowest_ms,
     Measure::new("calls.usd", Unit::Dollars)
         .lower_is_better(
             "the cost of the whole run, where the suite states the prices and the tokens of each model call were recorded",
         )
-        .sometimes() => counts.usd,
+        .optional() => counts.usd,
 } }
 
 /// Counts what a run took, without what it cost: see [`count_calls_with`].
@@ -184,7 +184,8 @@ impl CallLimits {
             ("max_ms", self.max_ms, counts.ms),
             ("max_call_ms", self.max_call_ms, counts.slowest_ms),
         ];
-        let counted = counted.map(|(name, limit, taken)| (name, limit.map(real), taken.map(real)));
+        let counted =
+            counted.map(|(name, limit, taken)| (name, limit.map(to_f64), taken.map(to_f64)));
         let all = counted
             .into_iter()
             .chain([("max_usd", self.max_usd, counts.usd)]);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arg_diff::{ArgDiff, diff, key_path};
-use super::boundaries::{has_scalar, spells};
+use super::boundaries::{contains_scalar, spells_scalar};
 use crate::trace::json_eq;
 
 /// Whether `recorded` contains `expected`.
@@ -38,12 +38,12 @@ pub fn contains(expected: &Value, recorded: &Value) -> bool {
         (Value::Object(wanted), Value::Object(found)) => wanted
             .iter()
             .all(|(key, value)| found.get(key).is_some_and(|other| contains(value, other))),
-        (Value::Array(wanted), Value::Array(found)) => unclaimed(wanted, found).is_empty(),
+        (Value::Array(wanted), Value::Array(found)) => unmatched_elements(wanted, found).is_empty(),
         (Value::Object(_) | Value::Array(_), _) => false,
         (scalar, Value::Object(found)) => found.values().any(|value| contains(scalar, value)),
         (scalar, Value::Array(found)) => found.iter().any(|element| contains(scalar, element)),
-        (Value::String(wanted), scalar) => spells(wanted, scalar),
-        (scalar, Value::String(found)) => has_scalar(found, scalar),
+        (Value::String(wanted), scalar) => spells_scalar(wanted, scalar),
+        (scalar, Value::String(found)) => contains_scalar(found, scalar),
         _ => json_eq(expected, recorded),
     }
 }
@@ -78,7 +78,7 @@ fn collect(path: &str, expected: &Value, recorded: &Value, diffs: &mut Vec<ArgDi
             }
         }
         (Value::Array(wanted), Value::Array(found)) => {
-            for index in unclaimed(wanted, found) {
+            for index in unmatched_elements(wanted, found) {
                 diffs.push(diff(format!("{path}[{index}]"), wanted.get(index), None));
             }
         }
@@ -90,7 +90,7 @@ fn collect(path: &str, expected: &Value, recorded: &Value, diffs: &mut Vec<ArgDi
 /// The wanted elements that found no equal element of their own. Equality is an equivalence, so
 /// taking the first free partner is already a maximum matching; what is left over on both sides may
 /// be equal as JSON text, which takes nothing from an equal partner.
-fn unclaimed(wanted: &[Value], found: &[Value]) -> Vec<usize> {
+fn unmatched_elements(wanted: &[Value], found: &[Value]) -> Vec<usize> {
     let mut free = vec![true; found.len()];
     let mut claim = |value: &Value, alike: fn(&Value, &Value) -> bool| {
         let mut partners = found.iter().zip(&mut free);
@@ -107,7 +107,7 @@ fn unclaimed(wanted: &[Value], found: &[Value]) -> Vec<usize> {
 fn alike_as_text(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::String(_), Value::String(_)) => false,
-        (Value::String(text), other) | (other, Value::String(text)) => spells(text, other),
+        (Value::String(text), other) | (other, Value::String(text)) => spells_scalar(text, other),
         _ => false,
     }
 }

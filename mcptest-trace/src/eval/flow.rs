@@ -20,12 +20,12 @@ use super::metrics::metrics;
 use super::tool_pattern::ToolPattern;
 use crate::setters::setters;
 use crate::trace::AsTrace;
-use entry::Way;
+use entry::EntryScope;
 use index::Index;
 use leaks::Judge;
 pub use marked::{Encoded, MarkedText};
 use sink::Sink;
-use tool_knowledge::Known;
+use tool_knowledge::ToolKnowledge;
 
 /// Where data may not go.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -95,7 +95,7 @@ pub enum FlowUnless {
 /// What is known of the agent beside its trace: its prompts, and the servers and schemas of its tools.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Told<'a> {
+pub struct FlowContext<'a> {
     /// What the user asked first, where the turns do not have it.
     pub user: &'a str,
     /// The system prompt.
@@ -107,7 +107,7 @@ pub struct Told<'a> {
 }
 
 setters! {
-    impl ['a] Told<'a> {
+    impl ['a] FlowContext<'a> {
         with_user(user: &'a str);
         with_system(system: &'a str);
         with_servers(servers: Vec<&'a str>);
@@ -195,25 +195,29 @@ impl FlowReport {
 /// ```
 #[must_use]
 pub fn trace_flow(run: &(impl AsTrace + ?Sized), flow: &Flow) -> FlowReport {
-    trace_flow_with(run, flow, &Told::default())
+    trace_flow_with(run, flow, &FlowContext::default())
 }
 
 /// Looks for what may not go where it went, by the trace and by what else the agent was told.
 #[must_use]
-pub fn trace_flow_with(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'_>) -> FlowReport {
+pub fn trace_flow_with(
+    run: &(impl AsTrace + ?Sized),
+    flow: &Flow,
+    told: &FlowContext<'_>,
+) -> FlowReport {
     let trace = run.as_trace();
     let ways = flow
         .entries
         .iter()
-        .map(|entry| Way::new(entry, &trace, told));
-    let known = Known::new(&trace, told);
-    let ways: Vec<Looked<'_>> = ways.map(|way| Looked::new(way, &known)).collect();
+        .map(|entry| EntryScope::new(entry, &trace, told));
+    let known = ToolKnowledge::new(&trace, told);
+    let ways: Vec<EntrySinks<'_>> = ways.map(|way| EntrySinks::new(way, &known)).collect();
     let all = ways
         .iter()
         .flat_map(|way| way.sinks.iter().chain(&way.joint));
     let index = Index::build(&trace, told, all);
     let (mut found, mut judged, mut seen) = (Vec::new(), BTreeSet::new(), HashSet::new());
-    for (place, Looked { way, sinks, joint }) in ways.iter().enumerate() {
+    for (place, EntrySinks { way, sinks, joint }) in ways.iter().enumerate() {
         let mut judge = Judge::new(way, &index);
         judged.extend(sinks.iter().map(Sink::call));
         let mut leaking = HashSet::new();
@@ -243,15 +247,15 @@ pub fn trace_flow_with(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'
 }
 
 /// The sinks of an entry: the arguments that are looked at, and every two of them put together.
-struct Looked<'a> {
-    way: Way<'a>,
+struct EntrySinks<'a> {
+    way: EntryScope<'a>,
     sinks: Vec<Sink<'a>>,
     joint: Vec<Sink<'a>>,
 }
 
-impl<'a> Looked<'a> {
-    fn new(way: Way<'a>, known: &Known<'_>) -> Self {
-        let looked_at = way.looked_at();
+impl<'a> EntrySinks<'a> {
+    fn new(way: EntryScope<'a>, known: &ToolKnowledge<'_>) -> Self {
+        let looked_at = way.checked_arguments();
         let calls = looked_at.chunk_by(|one, next| one.call == next.call);
         let joint = calls.flat_map(|call| argument_pairs::sinks(&call.iter().collect::<Vec<_>>()));
         let joint = joint.collect();
@@ -266,10 +270,10 @@ impl<'a> Looked<'a> {
 
 /// How many calls there are to judge ([`FlowReport::judged`]), without a look at what results say.
 #[must_use]
-pub fn calls_to_judge(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'_>) -> usize {
+pub fn calls_to_judge(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &FlowContext<'_>) -> usize {
     let trace = run.as_trace();
     let of_entry = |entry| {
-        let looked_at = Way::new(entry, &trace, told).looked_at();
+        let looked_at = EntryScope::new(entry, &trace, told).checked_arguments();
         looked_at.into_iter().map(|argument| argument.call)
     };
     let calls = flow.entries.iter().flat_map(of_entry);
@@ -282,8 +286,8 @@ pub fn calls_to_judge(run: &(impl AsTrace + ?Sized), flow: &Flow, told: &Told<'_
 pub fn has_arguments(
     run: &(impl AsTrace + ?Sized),
     entry: &FlowEntry,
-    told: &Told<'_>,
+    told: &FlowContext<'_>,
 ) -> Option<bool> {
     let trace = run.as_trace();
-    Way::new(entry, &trace, told).has_arguments()
+    EntryScope::new(entry, &trace, told).has_arguments()
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::matching::longest_in_order;
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
-use crate::number::real;
+use crate::number::to_f64;
 use crate::setters::setters;
 use crate::trace::AsTrace;
 
@@ -132,7 +132,7 @@ pub fn score_golden_path(run: &(impl AsTrace + ?Sized), golden: &GoldenPath) -> 
 
     GoldenPathReport {
         passed: waste == 0,
-        penalty: 1.0 / (1.0 + 0.5 * real(waste)),
+        penalty: 1.0 / (1.0 + 0.5 * to_f64(waste)),
         waste,
         extra_steps,
         backtracks: backtracks_at.len(),

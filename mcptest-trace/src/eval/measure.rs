@@ -99,7 +99,7 @@ impl Unit {
     }
 
     /// Whether it says yes or no: its lowest number or its highest, nothing between.
-    pub(crate) fn is_either(self) -> bool {
+    pub(crate) fn is_binary(self) -> bool {
         self.step().is_some() && self.step() == self.highest()
     }
 
@@ -158,7 +158,7 @@ impl Measure {
         }
     }
 
-    const fn with(mut self, better: Better, meaning: &'static str) -> Self {
+    const fn with_direction(mut self, better: Better, meaning: &'static str) -> Self {
         (self.better, self.meaning) = (better, meaning);
         self
     }
@@ -166,19 +166,19 @@ impl Measure {
     /// Declares that larger numbers are better. `meaning` says as a fragment what the numbers are.
     #[must_use]
     pub const fn higher_is_better(self, meaning: &'static str) -> Self {
-        self.with(Better::Higher, meaning)
+        self.with_direction(Better::Higher, meaning)
     }
 
     /// Declares that smaller numbers are better. `meaning` says as a fragment what the numbers are.
     #[must_use]
     pub const fn lower_is_better(self, meaning: &'static str) -> Self {
-        self.with(Better::Lower, meaning)
+        self.with_direction(Better::Lower, meaning)
     }
 
     /// Declares that no number is better than another. `meaning` says as a fragment what the numbers are.
     #[must_use]
     pub const fn only_describes(self, meaning: &'static str) -> Self {
-        self.with(Better::Neither, meaning)
+        self.with_direction(Better::Neither, meaning)
     }
 
     /// Sets the lowest number that the target can have.
@@ -204,7 +204,7 @@ impl Measure {
 
     /// Declares that some runs do not have the target. Their reports leave it out.
     #[must_use]
-    pub const fn sometimes(mut self) -> Self {
+    pub const fn optional(mut self) -> Self {
         self.always = false;
         self
     }
@@ -223,7 +223,7 @@ impl Measure {
     pub fn element_unit_and_range(&self) -> String {
         let unit = self.unit.facts().1;
         match self.highest {
-            _ if self.unit.is_either() || self.unit.is_word() => unit.to_owned(),
+            _ if self.unit.is_binary() || self.unit.is_word() => unit.to_owned(),
             Some(highest) => format!("{unit} from {} to {highest}", self.lowest),
             None => format!("{unit}, {} or more", self.lowest),
         }

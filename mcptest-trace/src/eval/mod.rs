@@ -29,7 +29,7 @@ mod trajectory_axes;
 mod values;
 pub(crate) mod views;
 
-pub use answers::{Answered, OwnAnswer, OwnAnswers, OwnReply};
+pub use answers::{AnswerLookup, OwnAnswer, OwnAnswers, OwnReply};
 pub use arg_diff::{ArgDiff, exact_diffs};
 pub use calls::{
     CallCounts, CallLimits, ModelPrice, Prices, UnknownCost, cost_of_run, count_calls,
@@ -37,8 +37,8 @@ pub use calls::{
 };
 pub use contains::{contains, contains_diffs};
 pub use flow::{
-    Encoded, Flow, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText, Told, calls_to_judge,
-    has_arguments, trace_flow, trace_flow_with,
+    Encoded, Flow, FlowContext, FlowEntry, FlowReport, FlowUnless, Leak, MarkedText,
+    calls_to_judge, has_arguments, trace_flow, trace_flow_with,
 };
 pub use golden_path::{GoldenPath, GoldenPathReport, score_golden_path};
 pub use measure::{Better, Measure, Unit};
@@ -60,8 +60,8 @@ pub use reliability::{
 };
 pub use session::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, Weights, agent_consistency,
-    agent_reliability, derive_signals, score_session, session_traces, signals_of_evidence,
-    signals_of_scores,
+    agent_reliability, derive_signals, score_session, session_traces, signals_from_evidence,
+    signals_from_scores,
 };
 pub use stability::{
     Dimensions, SUB_SCORE_TARGETS, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,

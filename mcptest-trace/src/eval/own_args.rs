@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arg_diff::{ArgDiff, diff, key_path};
-use super::boundaries::spells;
+use super::boundaries::spells_scalar;
 use crate::trace::{ToolCall, json_eq};
 
 /// Where the code called a tool of its own with another value than the model asked for: `expected` is the model's,
@@ -55,7 +55,7 @@ fn collect(path: &str, asked: &Value, own: &Value, diffs: &mut Vec<ArgDiff>) {
                 }
             }
         }
-        _ if is_one_value(asked, own) || is_one_value(own, asked) => {}
+        _ if equal_but_for_type(asked, own) || equal_but_for_type(own, asked) => {}
         // A model may write JSON into a text.
         (Value::String(text), Value::Object(_) | Value::Array(_)) => {
             match serde_json::from_str::<Value>(text) {
@@ -68,13 +68,13 @@ fn collect(path: &str, asked: &Value, own: &Value, diffs: &mut Vec<ArgDiff>) {
 }
 
 /// Whether two values are one but for their type.
-fn is_one_value(one: &Value, other: &Value) -> bool {
+fn equal_but_for_type(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Bool(flag), Value::String(text)) => text.eq_ignore_ascii_case(&flag.to_string()),
         (Value::Bool(flag), Value::Number(number)) => {
             number.as_f64() == Some(f64::from(u8::from(*flag)))
         }
-        (Value::Number(_) | Value::Null, Value::String(text)) => spells(text.trim(), one),
+        (Value::Number(_) | Value::Null, Value::String(text)) => spells_scalar(text.trim(), one),
         _ => json_eq(one, other),
     }
 }

@@ -13,7 +13,7 @@ pub use faults::{Decisions, Effect, Fault, FaultKind, FaultPlan};
 pub use marks::{RecoveryMarks, RecoveryScore, score_recovery};
 pub use report::{Contradiction, ForeignMark, Hit, HitEvidence, RecoveryReport};
 
-use attempts::{Came, Further, steps};
+use attempts::{CallOutcome, FurtherAttempts, calls_by_step};
 
 /// Holds a recorded run against its fault plan; [`RecoveryReport`] says by which rules.
 ///
@@ -42,7 +42,7 @@ pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recove
     let recovered = has_recovered(&trace);
     let results = trace.results_by_call();
     let answered_by = servers(&trace);
-    let mut found = Judging {
+    let mut found = RecoveryJudge {
         decisions: Decisions::new(plan.clone()),
         fired: vec![0; plan.faults.len()],
         plan,
@@ -51,26 +51,26 @@ pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recove
         unplanned: Vec::new(),
         foreign_marks: Vec::new(),
     };
-    for step in steps(&trace) {
+    for step in calls_by_step(&trace) {
         // The recorder decides on the calls of an answer as it comes, and on further attempts as they are made.
-        let mut further = Further::default();
+        let mut further = FurtherAttempts::default();
         for call_index in step {
             let call = &trace.tool_calls[call_index];
             let attempts = call.own.as_ref().map_or(&[][..], |own| &own.attempts);
             let came = match attempts {
                 [first, others @ ..] if !others.is_empty() => {
                     further.add((call, answered_by[call_index]), call_index, others);
-                    Came::from_attempt(first)
+                    CallOutcome::from_attempt(first)
                 }
-                _ => Came::from_result(results[call_index]),
+                _ => CallOutcome::from_result(results[call_index]),
             };
-            found.call((&call.name, answered_by[call_index]), call_index, &came);
+            found.judge_call((&call.name, answered_by[call_index]), call_index, &came);
         }
         for (of, attempts) in further.into_tools() {
-            found.attempts(of, &attempts);
+            found.judge_attempts(of, &attempts);
         }
     }
-    let Judging {
+    let RecoveryJudge {
         fired,
         mut hits,
         mut contradictions,
@@ -108,7 +108,7 @@ pub fn judge_recovery(run: &(impl AsTrace + ?Sized), plan: &FaultPlan) -> Recove
 }
 
 /// Holds a run against a fault plan, and collects what it finds.
-struct Judging<'p> {
+struct RecoveryJudge<'p> {
     plan: &'p FaultPlan,
     decisions: Decisions,
     fired: Vec<usize>,
@@ -118,9 +118,14 @@ struct Judging<'p> {
     foreign_marks: Vec<ForeignMark>,
 }
 
-impl Judging<'_> {
+impl RecoveryJudge<'_> {
     /// Judges a call, or its first attempt.
-    fn call(&mut self, (tool, server): (&str, &str), call_index: usize, came: &Came<'_>) {
+    fn judge_call(
+        &mut self,
+        (tool, server): (&str, &str),
+        call_index: usize,
+        came: &CallOutcome<'_>,
+    ) {
         let decision = self.decisions.decide(tool, server);
         if let Some(recorded) = came.mark {
             let planned = decision.map(|(index, _)| {
@@ -129,7 +134,7 @@ impl Judging<'_> {
             });
             if planned
                 .as_ref()
-                .is_none_or(|planned| !agrees(recorded, planned))
+                .is_none_or(|planned| !is_same_fault(recorded, planned))
             {
                 self.foreign_marks.push(ForeignMark {
                     call_index,
@@ -145,17 +150,21 @@ impl Judging<'_> {
             return;
         };
         match came.evidence(effect, &self.plan.faults[index]) {
-            Some(evidence) => self.hit(call_index, (index, effect), evidence),
-            None => self.contradicts(call_index, tool, index),
+            Some(evidence) => self.record_hit(call_index, (index, effect), evidence),
+            None => self.record_contradiction(call_index, tool, index),
         }
     }
 
     /// Further attempts at calls of a tool. Which of them come first, nothing says, so that only how many were struck is
     /// compared.
-    fn attempts(&mut self, (tool, server): (&str, &str), attempts: &[(usize, Came<'_>)]) {
+    fn judge_attempts(
+        &mut self,
+        (tool, server): (&str, &str),
+        attempts: &[(usize, CallOutcome<'_>)],
+    ) {
         let decided = attempts.iter().map(|_| self.decisions.decide(tool, server));
         let mut planned: Vec<(usize, Effect)> = decided.flatten().collect();
-        let mut left: Vec<&(usize, Came<'_>)> = Vec::new();
+        let mut left: Vec<&(usize, CallOutcome<'_>)> = Vec::new();
         for one @ (call_index, came) in attempts {
             let Some(mark) = came.mark else {
                 left.push(one);
@@ -163,11 +172,11 @@ impl Judging<'_> {
             };
             let is_it = |(index, _): &(usize, Effect)| {
                 let Fault { name, kind, .. } = &self.plan.faults[*index];
-                agrees(mark, &Synthesized::new(name, kind.name()))
+                is_same_fault(mark, &Synthesized::new(name, kind.name()))
             };
             if let Some(place) = planned.iter().position(is_it) {
                 let decision = planned.remove(place);
-                self.hit(*call_index, decision, HitEvidence::Synthesized);
+                self.record_hit(*call_index, decision, HitEvidence::Synthesized);
             } else {
                 self.unplanned.push(*call_index);
                 self.foreign_marks.push(ForeignMark {
@@ -181,13 +190,18 @@ impl Judging<'_> {
         left.sort_by_key(|(_, came)| came.is_success());
         for ((index, effect), (call_index, came)) in planned.into_iter().zip(left) {
             match came.evidence(effect, &self.plan.faults[index]) {
-                Some(evidence) => self.hit(*call_index, (index, effect), evidence),
-                None => self.contradicts(*call_index, tool, index),
+                Some(evidence) => self.record_hit(*call_index, (index, effect), evidence),
+                None => self.record_contradiction(*call_index, tool, index),
             }
         }
     }
 
-    fn hit(&mut self, call_index: usize, (index, effect): (usize, Effect), evidence: HitEvidence) {
+    fn record_hit(
+        &mut self,
+        call_index: usize,
+        (index, effect): (usize, Effect),
+        evidence: HitEvidence,
+    ) {
         self.fired[index] += 1;
         let score = effect.score(self.plan.max_detection_ms);
         self.hits.push(Hit {
@@ -199,7 +213,7 @@ impl Judging<'_> {
         });
     }
 
-    fn contradicts(&mut self, call_index: usize, tool: &str, index: usize) {
+    fn record_contradiction(&mut self, call_index: usize, tool: &str, index: usize) {
         self.contradictions.push(Contradiction {
             call_index,
             tool: tool.to_owned(),
@@ -251,7 +265,7 @@ fn servers(trace: &Trace) -> Vec<&str> {
 }
 
 /// Whether a recorded mark is that of a fault; a kind that was not recorded says nothing.
-fn agrees(recorded: &Synthesized, planned: &Synthesized) -> bool {
+fn is_same_fault(recorded: &Synthesized, planned: &Synthesized) -> bool {
     recorded.fault == planned.fault && (recorded.kind.is_empty() || recorded.kind == planned.kind)
 }
 

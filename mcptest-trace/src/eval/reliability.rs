@@ -6,9 +6,9 @@ mod tests;
 
 use super::measure::{Measure, Unit};
 use super::metrics::{Metrics, metrics};
-use crate::number::{real, share, whole, wide};
+use crate::number::{share, to_f64, to_u64, to_usize};
 use crate::setters::setters;
-use crate::stats::wilson_of;
+use crate::stats::wilson_bounds;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ pub fn confidence_band(runs: usize, confidence: Confidence) -> f64 {
     if runs == 0 {
         return 1.0;
     }
-    (confidence.critical_value() * (0.25 / real(runs)).sqrt()).min(1.0)
+    (confidence.critical_value() * (0.25 / to_f64(runs)).sqrt()).min(1.0)
 }
 
 /// What the outcomes of a number of runs come to.
@@ -239,7 +239,7 @@ pub fn summarize_with(outcomes: &[bool], options: &ReliabilityOptions) -> Reliab
     let runs = outcomes.len();
     let passes = outcomes.iter().filter(|passed| **passed).count();
     let z = confidence.critical_value();
-    let (ci_low, ci_high) = wilson_of(passes, runs, z).unwrap_or((0.0, 1.0));
+    let (ci_low, ci_high) = wilson_bounds(passes, runs, z).unwrap_or((0.0, 1.0));
     ReliabilitySummary {
         runs,
         passes,
@@ -253,18 +253,18 @@ pub fn summarize_with(outcomes: &[bool], options: &ReliabilityOptions) -> Reliab
         ci_high: 100.0 * ci_high,
         half_width: 100.0 * confidence_band(runs, confidence),
         recommended_runs: recommend_runs(half_width, confidence).unwrap_or(u64::MAX),
-        pass_at: all_of(runs - passes, runs)
+        pass_at: draw_probabilities(runs - passes, runs)
             .map(|all_fail| 1.0 - all_fail)
             .collect(),
-        pass_hat: all_of(passes, runs).collect(),
+        pass_hat: draw_probabilities(passes, runs).collect(),
     }
 }
 
 /// `C(marked, k) / C(runs, k)` for `k` from 1 to `runs`: the chance that `k` runs drawn without
 /// putting back are all marked. A running product, so nothing overflows.
-fn all_of(marked: usize, runs: usize) -> impl Iterator<Item = f64> {
+fn draw_probabilities(marked: usize, runs: usize) -> impl Iterator<Item = f64> {
     (0..runs).scan(1.0, move |chance, drawn| {
-        *chance = *chance * real(marked.saturating_sub(drawn)) / real(runs - drawn);
+        *chance = *chance * to_f64(marked.saturating_sub(drawn)) / to_f64(runs - drawn);
         Some(*chance)
     })
 }
@@ -279,7 +279,7 @@ fn decay_curve(outcomes: &[bool]) -> Vec<u64> {
         // Apart from 100, reached only when all passed, a whole percentage arises only from one
         // pass in two runs, where the arithmetic is exact; so plain rounding down is right.
         let rate = share(passes, runs).unwrap_or(0.0);
-        wide(whole(100.0 * power(rate, runs)))
+        to_u64(to_usize(100.0 * power(rate, runs)))
     };
     passes.enumerate().map(entry).collect()
 }
@@ -302,8 +302,8 @@ fn variance_amplification(passes: usize, runs: usize) -> u64 {
     if runs == 0 {
         return 0;
     }
-    let spread = (real(passes) * real(runs - passes)).sqrt();
-    wide(whole((200.0 * spread / real(runs)).round()))
+    let spread = (to_f64(passes) * to_f64(runs - passes)).sqrt();
+    to_u64(to_usize((200.0 * spread / to_f64(runs)).round()))
 }
 
 fn graceful_degradation(outcomes: &[bool]) -> u64 {

@@ -12,9 +12,9 @@ use crate::number::unordered_mean;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub use signals::{DerivedSignals, SessionTrace, Weights, derive_signals, signals_of_scores};
+pub use signals::{DerivedSignals, SessionTrace, Weights, derive_signals, signals_from_scores};
 use signals::{Risk, with_risks};
-pub use traces::{session_traces, signals_of_evidence};
+pub use traces::{session_traces, signals_from_evidence};
 
 /// Share of the riskiest traces that decide the reliability, in percent.
 const TAIL_PERCENT: usize = 15;
@@ -79,14 +79,14 @@ metrics! { SessionReport as report {
         .higher_is_better(
             "how good the worst turns or runs were; 1 is best, where something could be evaluated",
         )
-        .sometimes() => report.agent_reliability.known(),
+        .optional() => report.agent_reliability.known(),
     Measure::new("session.agent_reliability_evaluated", Unit::Count)
         .only_describes("turns or runs it was computed from") => report.agent_reliability.evaluated,
     Measure::new("session.agent_reliability_flagged", Unit::Count)
         .lower_is_better("turns or runs with a risk above 0.5") => report.agent_reliability.flagged.len(),
     Measure::new("session.agent_consistency", Unit::Fraction)
         .higher_is_better("how even the quality of the whole was; 1 is best, where something could be evaluated")
-        .sometimes() => report.agent_consistency.known(),
+        .optional() => report.agent_consistency.known(),
     Measure::new("session.agent_consistency_evaluated", Unit::Count)
         .only_describes("turns or runs it was computed from") => report.agent_consistency.evaluated,
     Measure::new("session.agent_consistency_flagged", Unit::Count)

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::measure::{Measure, Unit};
-use crate::number::{real, share, unordered_mean};
+use crate::number::{share, to_f64, unordered_mean};
 use crate::trace::{AsTrace, Trace};
 pub use across::{StabilityAcross, agent_stability_across, agent_stability_across_with};
 pub use options::{Dimensions, StabilityFloors, StabilityOptions, SubScore, Turns};
@@ -110,18 +110,18 @@ impl StabilityReport {
     /// The lowest of the four sub-scores.
     #[must_use]
     pub fn weakest_score(&self) -> f64 {
-        self.score(self.weakest_of(Dimensions::ALL))
+        self.score(self.weakest_among(Dimensions::ALL))
     }
 
     /// The name of the lowest sub-score; the first of several.
     #[must_use]
     pub fn weakest(&self) -> &'static str {
-        self.weakest_of(Dimensions::ALL).as_str()
+        self.weakest_among(Dimensions::ALL).as_str()
     }
 
     /// The lowest of these sub-scores; the first of several.
     #[must_use]
-    pub fn weakest_of(&self, dimensions: Dimensions) -> SubScore {
+    pub fn weakest_among(&self, dimensions: Dimensions) -> SubScore {
         let lower = |lowest: SubScore, other: SubScore| {
             if self.score(other) < self.score(lowest) {
                 other
@@ -193,14 +193,14 @@ fn tool_usage_stability(calls: usize, tools: usize) -> f64 {
         return 1.0;
     }
     // The same number as 1 − (tools − 1) / (calls − 1), with one rounding: 1 of 5 is 0.2 exactly.
-    real(calls - tools) / real(calls - 1)
+    to_f64(calls - tools) / to_f64(calls - 1)
 }
 
 fn response_consistency(trace: &Trace, counted: Turns) -> f64 {
     let turns = trace.conversation.turns.iter();
-    let assistant = turns.filter(|turn| counted.has(turn));
+    let assistant = turns.filter(|turn| counted.includes(turn));
     let lengths: Vec<f64> = assistant
-        .map(|turn| real(turn.content.chars().count()))
+        .map(|turn| to_f64(turn.content.chars().count()))
         .collect();
     let mean = mean(&lengths);
     if lengths.len() < 2 || mean <= 0.0 {
@@ -213,7 +213,7 @@ fn cost_per_progress(tokens: u64, distinct: usize, par: f64) -> f64 {
     match (tokens, distinct) {
         (0, _) => 1.0,
         (_, 0) => 0.0,
-        (tokens, distinct) => par / par.max(real(tokens) / real(distinct)),
+        (tokens, distinct) => par / par.max(to_f64(tokens) / to_f64(distinct)),
     }
 }
 
@@ -241,11 +241,11 @@ fn variance(values: &[f64]) -> f64 {
 /// ```
 #[must_use]
 pub fn drift_flags(report: &StabilityReport, floors: &StabilityFloors) -> Vec<&'static str> {
-    drift_flags_of(report, floors, Dimensions::ALL)
+    drift_flags_among(report, floors, Dimensions::ALL)
 }
 
 /// The names of the sub-scores that count and are strictly below their floors.
-pub(super) fn drift_flags_of(
+pub(super) fn drift_flags_among(
     report: &StabilityReport,
     floors: &StabilityFloors,
     dimensions: Dimensions,

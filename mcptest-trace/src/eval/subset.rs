@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::arg_diff::{ArgDiff, diff, key_path};
-use super::boundaries::spells;
+use super::boundaries::spells_scalar;
 use super::matching::maximum_matching;
 use crate::trace::json_eq;
 
@@ -34,9 +34,9 @@ pub fn subset(expected: &Value, recorded: &Value) -> bool {
             .iter()
             .all(|(key, value)| found.get(key).is_some_and(|other| subset(value, other))),
         (Value::Array(wanted), Value::Array(found)) => {
-            wanted.len() <= found.len() && left_over(wanted, found).is_empty()
+            wanted.len() <= found.len() && unmatched_elements(wanted, found).is_empty()
         }
-        (Value::Number(_), Value::String(found)) => spells(found, expected),
+        (Value::Number(_), Value::String(found)) => spells_scalar(found, expected),
         (Value::Array(_) | Value::Object(_), _) => false,
         _ => json_eq(expected, recorded),
     }
@@ -72,7 +72,7 @@ fn collect(path: &str, expected: &Value, recorded: &Value, diffs: &mut Vec<ArgDi
             }
         }
         (Value::Array(wanted), Value::Array(found)) => {
-            for index in left_over(wanted, found) {
+            for index in unmatched_elements(wanted, found) {
                 diffs.push(diff(format!("{path}[{index}]"), wanted.get(index), None));
             }
         }
@@ -83,7 +83,7 @@ fn collect(path: &str, expected: &Value, recorded: &Value, diffs: &mut Vec<ArgDi
 
 /// The wanted elements without a partner of their own, where as many as possible have one.
 /// Time: `O(wanted · found · √wanted)` comparisons at the most.
-fn left_over(wanted: &[Value], found: &[Value]) -> Vec<usize> {
+fn unmatched_elements(wanted: &[Value], found: &[Value]) -> Vec<usize> {
     let fitting = |value: &Value| {
         let places = found.iter().enumerate();
         let fits = places.filter(|(_, other)| subset(value, other));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::trace::{ToolCall, apart, own_names, snake};
+use crate::trace::{ToolCall, own_names, split_server, to_snake_case};
 
 /// A tool's name in which `*` stands for any characters, also none; all else is meant literally. It may be of
 /// one server alone.
@@ -25,7 +25,7 @@ pub struct ToolPattern {
 
 /// Whether a call is of the tools of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum PatternMatch {
     No,
     Yes,
     /// Its tool's name fits, and nothing says of which server the tool is.
@@ -73,8 +73,8 @@ impl ToolPattern {
     /// assert!(!pattern.names("shop.undelete_order"));
     /// ```
     #[must_use]
-    pub fn names(&self, name: &str) -> bool {
-        self.names_of(name, &[])
+    pub fn matches_tool(&self, name: &str) -> bool {
+        self.matches_tool_of(name, &[])
     }
 
     /// Whether the name fits, also behind the name of one of these servers: `fs_delete_file` of `fs`.
@@ -86,31 +86,32 @@ impl ToolPattern {
     /// assert!(pattern.names_of("fs_delete_file", &["fs"]) && !pattern.names("fs_delete_file"));
     /// ```
     #[must_use]
-    pub fn names_of(&self, name: &str, servers: &[&str]) -> bool {
+    pub fn matches_tool_of(&self, name: &str, servers: &[&str]) -> bool {
         self.matches(name) || own_names(name, servers).iter().any(|own| self.matches(own))
     }
 
     /// Whether a call is of one of these tools. `servers` may stand before the tools' own names.
-    pub(crate) fn fit(&self, call: &ToolCall, servers: &[&str]) -> Fit {
+    pub(crate) fn match_call(&self, call: &ToolCall, servers: &[&str]) -> PatternMatch {
         let of_call = Some(call.server.as_str()).filter(|server| !server.is_empty());
         let more = self.server().into_iter().chain(of_call);
         let more = more.filter(|server| !servers.contains(server));
         let servers: Vec<&str> = servers.iter().copied().chain(more).collect();
-        if !self.names_of(&call.name, &servers) && !of_call.is_some_and(|of| self.is_wire(call, of))
+        if !self.matches_tool_of(&call.name, &servers)
+            && !of_call.is_some_and(|of| self.matches_wire_name(call, of))
         {
-            return Fit::No;
+            return PatternMatch::No;
         }
-        match (self.server(), server_of(call)) {
-            (None, _) => Fit::Yes,
-            (Some(_), None) => Fit::ServerUnknown,
-            (Some(wanted), Some(server)) if same_server(wanted, server) => Fit::Yes,
-            _ => Fit::No,
+        match (self.server(), call_server(call)) {
+            (None, _) => PatternMatch::Yes,
+            (Some(_), None) => PatternMatch::ServerUnknown,
+            (Some(wanted), Some(server)) if same_server(wanted, server) => PatternMatch::Yes,
+            _ => PatternMatch::No,
         }
     }
 
     /// Whether the pattern is of the name under which clients call a tool of this server: `fs_delete_*`.
-    fn is_wire(&self, call: &ToolCall, server: &str) -> bool {
-        let spelt = [server, &*snake(server)].map(|server| {
+    fn matches_wire_name(&self, call: &ToolCall, server: &str) -> bool {
+        let spelt = [server, &*to_snake_case(server)].map(|server| {
             let signs = ["__", "_", "-", ".", "/", ":"].into_iter();
             signs
                 .map(|sign| format!("{server}{sign}{}", call.name))
@@ -166,14 +167,14 @@ impl Serialize for ToolPattern {
 }
 
 /// The server of a call's tool: as it was recorded, else what a client wrote before the tool's name.
-pub(crate) fn server_of(call: &ToolCall) -> Option<&str> {
+pub(crate) fn call_server(call: &ToolCall) -> Option<&str> {
     let recorded = Some(call.server.as_str()).filter(|server| !server.is_empty());
-    recorded.or_else(|| apart(&call.name).0)
+    recorded.or_else(|| split_server(&call.name).0)
 }
 
 /// Whether two spellings are of one server: clients write `my_server` for *my-server*.
 pub(crate) fn same_server(one: &str, other: &str) -> bool {
-    one == other || snake(one) == snake(other)
+    one == other || to_snake_case(one) == to_snake_case(other)
 }
 
 #[cfg(test)]
@@ -199,11 +200,14 @@ mod tests {
             "shop/delete_order",
             "functions.deleteOrder",
         ] {
-            assert!(ToolPattern::new("delete_*").names(name), "{name}");
-            assert!(ToolPattern::new("delete_order").names(name), "{name}");
+            assert!(ToolPattern::new("delete_*").matches_tool(name), "{name}");
+            assert!(
+                ToolPattern::new("delete_order").matches_tool(name),
+                "{name}"
+            );
         }
-        assert!(!ToolPattern::new("delete_order").names("undelete_order"));
-        assert!(!ToolPattern::new("shop").names("shop.delete_order"));
+        assert!(!ToolPattern::new("delete_order").matches_tool("undelete_order"));
+        assert!(!ToolPattern::new("shop").matches_tool("shop.delete_order"));
     }
 
     #[test]
@@ -215,17 +219,23 @@ mod tests {
             ("my_server_delete_file", "my-server"),
             ("MyServer_delete_file", "my_server"),
         ] {
-            assert!(pattern.names_of(name, &[server]), "{name} of {server}");
+            assert!(
+                pattern.matches_tool_of(name, &[server]),
+                "{name} of {server}"
+            );
         }
-        assert!(ToolPattern::new("deleteFile").names_of("fs_deleteFile", &["fs"]));
-        assert!(ToolPattern::new("delete-file").names_of("fs_delete-file", &["fs"]));
-        assert!(pattern.names_of("mcp_fs_delete_file", &["fs"]));
+        assert!(ToolPattern::new("deleteFile").matches_tool_of("fs_deleteFile", &["fs"]));
+        assert!(ToolPattern::new("delete-file").matches_tool_of("fs_delete-file", &["fs"]));
+        assert!(pattern.matches_tool_of("mcp_fs_delete_file", &["fs"]));
         for (name, server) in [
             ("fs_undelete_file", "fs"),
             ("soft_delete_file", "fs"),
             ("fsdelete_file", "fs"),
         ] {
-            assert!(!pattern.names_of(name, &[server]), "{name} of {server}");
+            assert!(
+                !pattern.matches_tool_of(name, &[server]),
+                "{name} of {server}"
+            );
         }
     }
 
@@ -237,22 +247,31 @@ mod tests {
             server: server.to_owned(),
             ..ToolCall::default()
         };
-        assert_eq!(pattern.fit(&call("delete_file", "my_fs"), &[]), Fit::Yes);
         assert_eq!(
-            pattern.fit(&call("mcp__my-fs__delete_file", ""), &[]),
-            Fit::Yes
+            pattern.match_call(&call("delete_file", "my_fs"), &[]),
+            PatternMatch::Yes
         );
-        assert_eq!(pattern.fit(&call("delete_file", "shop"), &[]), Fit::No);
-        assert_eq!(pattern.fit(&call("read_file", "my-fs"), &[]), Fit::No);
         assert_eq!(
-            pattern.fit(&call("delete_file", ""), &[]),
-            Fit::ServerUnknown
+            pattern.match_call(&call("mcp__my-fs__delete_file", ""), &[]),
+            PatternMatch::Yes
+        );
+        assert_eq!(
+            pattern.match_call(&call("delete_file", "shop"), &[]),
+            PatternMatch::No
+        );
+        assert_eq!(
+            pattern.match_call(&call("read_file", "my-fs"), &[]),
+            PatternMatch::No
+        );
+        assert_eq!(
+            pattern.match_call(&call("delete_file", ""), &[]),
+            PatternMatch::ServerUnknown
         );
         assert_eq!(pattern.to_string(), "delete_* of `my-fs`");
         // The pattern's own server may stand before the name, whatever the recording says of servers.
         assert_eq!(
-            pattern.fit(&call("my_fs_delete_file", ""), &[]),
-            Fit::ServerUnknown
+            pattern.match_call(&call("my_fs_delete_file", ""), &[]),
+            PatternMatch::ServerUnknown
         );
     }
 
@@ -271,20 +290,23 @@ mod tests {
             "mcp__fs__*",
         ] {
             assert_eq!(
-                ToolPattern::new(wire).fit(&call("fs"), &[]),
-                Fit::Yes,
+                ToolPattern::new(wire).match_call(&call("fs"), &[]),
+                PatternMatch::Yes,
                 "{wire}"
             );
             assert_eq!(
-                ToolPattern::new(wire).fit(&call("db"), &[]),
-                Fit::No,
+                ToolPattern::new(wire).match_call(&call("db"), &[]),
+                PatternMatch::No,
                 "{wire}"
             );
         }
-        assert_eq!(ToolPattern::new("fs_read_*").fit(&call("fs"), &[]), Fit::No);
         assert_eq!(
-            ToolPattern::new("*_undelete_file").fit(&call("fs"), &[]),
-            Fit::No
+            ToolPattern::new("fs_read_*").match_call(&call("fs"), &[]),
+            PatternMatch::No
+        );
+        assert_eq!(
+            ToolPattern::new("*_undelete_file").match_call(&call("fs"), &[]),
+            PatternMatch::No
         );
     }
 

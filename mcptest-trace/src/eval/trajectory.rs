@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::arg_diff::ArgDiff;
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
-use super::tool_pattern::{Fit, ToolPattern};
+use super::tool_pattern::{PatternMatch, ToolPattern};
 use crate::setters::setters;
 use crate::trace::{AsTrace, ReadOnlyTools, ToolCall, Trace};
 use crate::words::words;
@@ -302,7 +302,7 @@ pub fn validate_trace_with<S: ArgsCheck>(
 /// The calls of tools that may not be called. One that only its server could clear is one of them.
 fn forbidden(trace: &Trace, forbid: &[ToolPattern], servers: &[&str]) -> Vec<Mismatch> {
     let broken = |(index, call): (usize, &ToolCall)| {
-        let fits = |pattern: &&ToolPattern| pattern.fit(call, servers) != Fit::No;
+        let fits = |pattern: &&ToolPattern| pattern.match_call(call, servers) != PatternMatch::No;
         let pattern = forbid.iter().find(fits)?;
         let name = &call.name;
         let by = if pattern.as_str() == name && pattern.server().is_none() {
@@ -310,8 +310,8 @@ fn forbidden(trace: &Trace, forbid: &[ToolPattern], servers: &[&str]) -> Vec<Mis
         } else {
             format!(" by `{}`", pattern.as_str())
         };
-        let of = match (pattern.server(), pattern.fit(call, servers)) {
-            (Some(server), Fit::ServerUnknown) => {
+        let of = match (pattern.server(), pattern.match_call(call, servers)) {
+            (Some(server), PatternMatch::ServerUnknown) => {
                 format!(
                     " of `{server}`, and the recording does not say of which server the tool is"
                 )

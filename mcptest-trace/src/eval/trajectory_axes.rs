@@ -13,7 +13,7 @@ use super::measure::{Measure, Unit};
 use super::metrics::metrics;
 use super::narrative::failed;
 use crate::setters::setters;
-use crate::trace::{AsTrace, Trace, each_scalar};
+use crate::trace::{AsTrace, Trace, for_each_scalar};
 use sources::Sources;
 
 /// A consumer that must run after the producer whose output it reads.
@@ -209,18 +209,23 @@ pub fn score_trajectory_axes(run: &(impl AsTrace + ?Sized), axes: &Axes) -> Axes
             producer, consumer, ..
         } = wanted;
         let flaw = if wanted.arg.is_some() && producer == consumer {
-            never_called(&trace, producer)
+            find_never_called(&trace, producer)
         } else {
-            before(&trace, producer, consumer).or_else(|| unproduced(&trace, producer, consumer))
+            find_order_break(&trace, producer, consumer)
+                .or_else(|| find_unproduced(&trace, producer, consumer))
         };
-        let flaw = flaw.or_else(|| sourceless(&trace, wanted, wanted.arg.as_deref()?));
+        let flaw = flaw.or_else(|| find_sourceless(&trace, wanted, wanted.arg.as_deref()?));
         broken.extend(flaw.map(|flaw| edge(Axis::Dependencies, index, flaw)));
     }
     let broken_dependencies = broken.len();
     for (index, wanted) in axes.order.iter().enumerate() {
         let (first, second) = (wanted.first.as_str(), wanted.second.as_str());
-        let flaw = before(&trace, first, second);
-        let flaw = flaw.or_else(|| wanted.last.then(|| last_before(&trace, first, second))?);
+        let flaw = find_order_break(&trace, first, second);
+        let flaw = flaw.or_else(|| {
+            wanted
+                .last
+                .then(|| find_last_order_break(&trace, first, second))?
+        });
         broken.extend(flaw.map(|flaw| edge(Axis::Order, index, flaw)));
     }
     let broken_orders = broken.len() - broken_dependencies;
@@ -241,13 +246,13 @@ fn percent_held(declared: usize, broken: usize) -> usize {
 type Unplaced = (Option<usize>, Option<usize>, String);
 
 /// Finds what breaks a dependency on a tool that was never called.
-fn never_called(trace: &Trace, name: &str) -> Option<Unplaced> {
+fn find_never_called(trace: &Trace, name: &str) -> Option<Unplaced> {
     let called = trace.tool_calls.iter().any(|call| call.name == name);
     (!called).then(|| (None, None, format!("`{name}` is never called")))
 }
 
 /// What breaks "the first call of `first` comes before the first call of `second`", if anything.
-fn before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
+fn find_order_break(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
     let first_of = |name: &str| trace.tool_calls.iter().position(|call| call.name == name);
     let (first_call, second_call) = (first_of(first), first_of(second));
     let reason = match (first_call, second_call) {
@@ -275,7 +280,7 @@ fn in_one_step(trace: &Trace, one: usize, other: usize) -> bool {
 
 /// What breaks "a call of `producer` that produced something comes before the first call of `consumer`", if
 /// anything; both are called.
-fn unproduced(trace: &Trace, producer: &str, consumer: &str) -> Option<Unplaced> {
+fn find_unproduced(trace: &Trace, producer: &str, consumer: &str) -> Option<Unplaced> {
     let calls = || trace.tool_calls.iter().enumerate();
     let (later, _) = calls().find(|(_, call)| call.name == consumer)?;
     let results = trace.results_by_call();
@@ -307,7 +312,7 @@ fn unproduced(trace: &Trace, producer: &str, consumer: &str) -> Option<Unplaced>
 
 /// What breaks "the last call of `first` comes before the last call of `second`", if anything; both
 /// are called.
-fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
+fn find_last_order_break(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
     let last_of = |name: &str| trace.tool_calls.iter().rposition(|call| call.name == name);
     let (earlier, later) = (last_of(first)?, last_of(second)?);
     let parallel = in_one_step(trace, earlier, later);
@@ -322,7 +327,7 @@ fn last_before(trace: &Trace, first: &str, second: &str) -> Option<Unplaced> {
 }
 
 /// The first consumer call whose argument no earlier producer result carries, if any.
-fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Unplaced> {
+fn find_sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Unplaced> {
     let calls = || trace.tool_calls.iter().enumerate();
     let producer_calls = || calls().filter(|(_, call)| call.name == edge.producer);
     let mut sources = Sources::new(trace, producer_calls());
@@ -333,7 +338,7 @@ fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Unplaced> {
         .find_map(|(index, consumer)| {
             let source = format!("the result of an earlier `{}` call", edge.producer);
             let mut scalars = Vec::new();
-            each_scalar(words::argument(&consumer.args, arg), &mut |scalar| {
+            for_each_scalar(words::argument(&consumer.args, arg), &mut |scalar| {
                 // `null` and empty text carry nothing.
                 let is_blank = |text: &str| text.trim().is_empty();
                 if !scalar.is_null() && !scalar.as_str().is_some_and(is_blank) {
@@ -345,7 +350,7 @@ fn sourceless(trace: &Trace, edge: &Dependency, arg: &str) -> Option<Unplaced> {
                 format!("`tool_calls[{index}]` has no value in `args.{arg}`, so no value comes from {source}")
             } else {
                 let missing = |(which, scalar): &(usize, &&Value)| {
-                    !sources.hold(scalar, *which, index, consumer)
+                    !sources.contain(scalar, *which, index, consumer)
                 };
                 let (_, scalar) = numbered.find(missing)?;
                 format!("`args.{arg}` of `tool_calls[{index}]` is not in {source}: {scalar}")

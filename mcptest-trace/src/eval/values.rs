@@ -22,16 +22,16 @@ pub(super) use words::{RARE, WORDS, Word, words};
 
 /// A value of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Value {
+pub(super) struct TextValue {
     /// What tells the value from others: equal values have one key, however they are spelt.
     pub(super) key: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     /// Where it stands in the text.
     pub(super) span: Range<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// It stands there by itself.
     Whole,
     /// It is a part of an address or of another value, and told only where it stands by itself elsewhere.
@@ -43,7 +43,7 @@ pub(super) enum Kind {
     Words { at: usize, halves: usize, rare: u8 },
 }
 
-impl Kind {
+impl ValueKind {
     /// Whether it is told only where it stands by itself elsewhere.
     pub(super) fn is_part(self) -> bool {
         matches!(self, Self::Part | Self::Date { part: true, .. })
@@ -53,35 +53,35 @@ impl Kind {
 /// A text as it stands, or what it says once an encoding is taken off.
 pub(super) enum Layer<'a> {
     Plain(&'a str),
-    Behind(View),
+    Decoded(View),
 }
 
 impl Layer<'_> {
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Plain(text) => text,
-            Self::Behind(view) => &view.text,
+            Self::Decoded(view) => &view.text,
         }
     }
 
     /// The range of the text as it stands that a range of this one comes from.
-    pub(super) fn place(&self, span: Range<usize>) -> Range<usize> {
+    pub(super) fn outer_span(&self, span: Range<usize>) -> Range<usize> {
         match self {
             Self::Plain(_) => span,
-            Self::Behind(view) => view.place(span),
+            Self::Decoded(view) => view.outer_span(span),
         }
     }
 
     pub(super) fn encoding(&self) -> Option<Encoding> {
         match self {
             Self::Plain(_) => None,
-            Self::Behind(view) => Some(view.encoding),
+            Self::Decoded(view) => Some(view.encoding),
         }
     }
 
     /// Whether its lines are what line breaks cut in two: each line is by itself.
     fn is_cut(&self) -> bool {
-        matches!(self, Self::Behind(view) if view.is_cut)
+        matches!(self, Self::Decoded(view) if view.is_cut)
     }
 
     /// Its words. What line breaks cut in two is no text, and has none.
@@ -93,7 +93,7 @@ impl Layer<'_> {
     }
 
     /// Its values, where these are its words.
-    pub(super) fn values(&self, words: &[Word]) -> Vec<Value> {
+    pub(super) fn values(&self, words: &[Word]) -> Vec<TextValue> {
         let mut found = values(self.text(), words);
         if self.is_cut() {
             found.retain(|value| !self.text()[value.span.clone()].contains('\n'));
@@ -104,19 +104,21 @@ impl Layer<'_> {
 
 /// A text, and the texts behind it.
 pub(super) fn layers(text: &str) -> impl Iterator<Item = Layer<'_>> {
-    let behind = views::all(text).into_iter().map(Layer::Behind);
+    let behind = views::all_decoded_views(text)
+        .into_iter()
+        .map(Layer::Decoded);
     std::iter::once(Layer::Plain(text)).chain(behind)
 }
 
 /// The values of a text as it stands, of which these are the words.
-fn values(text: &str, words: &[Word]) -> Vec<Value> {
+fn values(text: &str, words: &[Word]) -> Vec<TextValue> {
     let mut found = Vec::new();
     words::stretches(text, words, &mut found);
     addresses::find(text, &mut found);
     atoms::find(text, &mut found);
     groups::find(text, &mut found);
     dates::find(text, words, &mut found);
-    markup::set_apart(text, &mut found);
+    markup::demote_tag_values(text, &mut found);
     found
 }
 
@@ -125,12 +127,12 @@ fn key(text: &str) -> u64 {
 }
 
 /// The keys that a name has as an identifier and as words.
-pub(super) fn keys_of_name(name: &str) -> [u64; 2] {
-    [key(name), key_of_words(&words(name))]
+pub(super) fn name_keys(name: &str) -> [u64; 2] {
+    [key(name), words_key(&words(name))]
 }
 
 /// The key of several words together.
-fn key_of_words<'a>(words: impl IntoIterator<Item = &'a Word>) -> u64 {
+fn words_key<'a>(words: impl IntoIterator<Item = &'a Word>) -> u64 {
     let keys = words.into_iter().flat_map(|word| word.key.to_le_bytes());
     fnv1a64(&keys.collect::<Vec<u8>>())
 }

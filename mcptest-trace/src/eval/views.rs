@@ -88,7 +88,7 @@ pub(crate) struct View {
 
 impl View {
     /// The range of the encoded text that a range of this one comes from.
-    pub(crate) fn place(&self, part: Range<usize>) -> Range<usize> {
+    pub(crate) fn outer_span(&self, part: Range<usize>) -> Range<usize> {
         match (
             self.places.get(part.start),
             self.places.get(part.end.saturating_sub(1)),
@@ -133,8 +133,8 @@ impl View {
     }
 
     /// Whether it is of a run of plain words, which is base64 by chance alone.
-    fn is_of_words(&self, front: &str) -> bool {
-        let run = &front[self.place(0..self.text.len())];
+    fn is_plain_words(&self, front: &str) -> bool {
+        let run = &front[self.outer_span(0..self.text.len())];
         let is_word = |word: &str| {
             let rest = word.get(1..).unwrap_or_default();
             word.is_ascii() && (rest == rest.to_lowercase() || word == word.to_uppercase())
@@ -144,8 +144,8 @@ impl View {
     }
 
     /// Moves the places of a view of `front` to the text in front of `front`.
-    fn behind(self, front: &Self) -> Self {
-        let places = self.places.into_iter().map(|place| front.place(place));
+    fn rebased(self, front: &Self) -> Self {
+        let places = self.places.into_iter().map(|place| front.outer_span(place));
         Self {
             places: places.collect(),
             encoding: self.encoding,
@@ -158,31 +158,31 @@ impl View {
 /// Every text behind a text: JSON text to two levels, escapes of code, percent encoding, base64 and hex.
 pub(crate) fn decoded_views(text: &str) -> Vec<View> {
     let mut views = Vec::new();
-    if let Some(once) = unescaped(text) {
-        if let Some(twice) = unescaped(&once.text) {
-            views.push(twice.behind(&once));
+    if let Some(once) = decode_json_escapes(text) {
+        if let Some(twice) = decode_json_escapes(&once.text) {
+            views.push(twice.rebased(&once));
         }
         views.push(once);
     }
-    views.extend(code::unescaped(text));
-    views.extend(unpercented(text));
-    views.extend(runs::decoded(text));
+    views.extend(code::decode_code_escapes(text));
+    views.extend(decode_percent(text));
+    views.extend(runs::decode_runs(text));
     views
 }
 
 /// Every text behind a text, those behind what pages, mails and signs put around a text too, and behind two encodings.
-pub(super) fn all(text: &str) -> Vec<View> {
+pub(super) fn all_decoded_views(text: &str) -> Vec<View> {
     let once = |text: &str| {
         let mut views = decoded_views(text);
-        views.extend(unformed(text));
-        views.extend(mail::unmarked(text));
-        views.extend(mail::unquoted(text));
-        views.extend(markdown::plain(text));
-        views.extend(signs::visible(text));
-        views.extend(signs::composed(text));
-        views.extend(signs::apart(text));
-        views.extend(lines::joined(text));
-        views.retain(|view| !view.is_of_words(text));
+        views.extend(decode_form(text));
+        views.extend(mail::strip_html(text));
+        views.extend(mail::decode_quoted_printable(text));
+        views.extend(markdown::strip_markdown(text));
+        views.extend(signs::strip_invisible(text));
+        views.extend(signs::normalize_unicode(text));
+        views.extend(signs::split_joined_words(text));
+        views.extend(lines::join_lines(text));
+        views.retain(|view| !view.is_plain_words(text));
         views
     };
     let mut views = once(text);
@@ -193,7 +193,7 @@ pub(super) fn all(text: &str) -> Vec<View> {
             view.encoding != front.encoding || view.is_run() || marks
         };
         let other = behind.filter(nests);
-        other.map(|view| view.behind(front)).collect::<Vec<_>>()
+        other.map(|view| view.rebased(front)).collect::<Vec<_>>()
     });
     let twice: Vec<View> = twice.collect();
     views.extend(twice);
@@ -204,31 +204,31 @@ pub(super) fn all(text: &str) -> Vec<View> {
 #[cfg(feature = "store")]
 #[must_use]
 pub fn percent_decoded(text: &str) -> String {
-    unpercented(text).map_or_else(|| text.to_owned(), |view| view.text)
+    decode_percent(text).map_or_else(|| text.to_owned(), |view| view.text)
 }
 
-fn unpercented(text: &str) -> Option<View> {
-    read(Encoding::Percent, text, percent)
+fn decode_percent(text: &str) -> Option<View> {
+    decode_codes(Encoding::Percent, text, percent_byte)
 }
 
 /// The byte that a code of percent encoding stands for, and the length of the code.
-fn percent(rest: &str, decoded: &mut Vec<u8>) -> Option<usize> {
+fn percent_byte(rest: &str, decoded: &mut Vec<u8>) -> Option<usize> {
     let digits = rest.strip_prefix('%')?.as_bytes().get(..2)?;
-    decoded.push(byte(digits)?);
+    decoded.push(hex_byte(digits)?);
     Some(3)
 }
 
 /// Decodes the queries of URLs in a text as forms write them: a plus sign is a space.
-fn unformed(text: &str) -> Option<View> {
+fn decode_form(text: &str) -> Option<View> {
     let (in_query, has_plus) = (Cell::new(false), Cell::new(false));
-    let view = read(Encoding::Percent, text, |rest, decoded| {
+    let view = decode_codes(Encoding::Percent, text, |rest, decoded| {
         match rest.chars().next()? {
             '+' if in_query.get() => {
                 has_plus.set(true);
                 decoded.push(b' ');
                 Some(1)
             }
-            '%' => percent(rest, decoded),
+            '%' => percent_byte(rest, decoded),
             sign => {
                 in_query
                     .set(!sign.is_whitespace() && (in_query.get() || matches!(sign, '?' | '=')));
@@ -240,9 +240,9 @@ fn unformed(text: &str) -> Option<View> {
 }
 
 /// Decodes the escapes of JSON strings. What is no escape stays as it is.
-fn unescaped(text: &str) -> Option<View> {
-    read(Encoding::Json, text, |rest, decoded| {
-        let (character, length) = escape(rest)?;
+fn decode_json_escapes(text: &str) -> Option<View> {
+    decode_codes(Encoding::Json, text, |rest, decoded| {
+        let (character, length) = parse_escape(rest)?;
         decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         Some(length)
     })
@@ -250,7 +250,7 @@ fn unescaped(text: &str) -> Option<View> {
 
 /// A text with its codes read, where it has any; `code` decodes the one that a text begins with, and
 /// says how long it is.
-fn read(
+fn decode_codes(
     encoding: Encoding,
     text: &str,
     code: impl Fn(&str, &mut Vec<u8>) -> Option<usize>,
@@ -271,7 +271,7 @@ fn read(
 }
 
 /// The character that an escape at the beginning of a text stands for, and its length.
-fn escape(text: &str) -> Option<(char, usize)> {
+fn parse_escape(text: &str) -> Option<(char, usize)> {
     let rest = text.strip_prefix('\\')?;
     let short = |character| Some((character, 2));
     match rest.chars().next()? {
@@ -297,7 +297,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
 }
 
 /// The byte that two hex digits are.
-fn byte(digits: &[u8]) -> Option<u8> {
+fn hex_byte(digits: &[u8]) -> Option<u8> {
     let digit = |digit: u8| char::from(digit).to_digit(16);
     let [high, low] = digits else { return None };
     u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()
@@ -333,18 +333,18 @@ mod tests {
         let text = r"a \u0073k-1 b";
         let view = decoded_views(text).remove(0);
         let at = view.text.find("sk-1").unwrap();
-        assert_eq!(&text[view.place(at..at + 4)], r"\u0073k-1");
+        assert_eq!(&text[view.outer_span(at..at + 4)], r"\u0073k-1");
         let text = "é %73k";
         let view = decoded_views(text).remove(0);
         let at = view.text.find("sk").unwrap();
-        assert_eq!(&text[view.place(at..at + 2)], "%73k");
+        assert_eq!(&text[view.outer_span(at..at + 2)], "%73k");
     }
 
     proptest::proptest! {
         #[test]
         fn no_text_is_too_odd(text in r#"([\\u0-9a-f%"é🚀+/=]|[ -~]){0,40}"#) {
             for view in decoded_views(&text) {
-                let whole = view.place(0..view.text.len());
+                let whole = view.outer_span(0..view.text.len());
                 proptest::prop_assert!(text.get(whole).is_some());
             }
         }

@@ -40,7 +40,7 @@ pub fn secrets_by_name(
         let parts = if is_secret(&name) {
             vec![value]
         } else if is_address(&name) {
-            logins(&value)
+            url_logins(&value)
         } else {
             Vec::new()
         };
@@ -68,7 +68,7 @@ fn is_address(name: &str) -> bool {
 }
 
 /// The login and the password in a URL, as they are written and as they are meant.
-fn logins(url: &str) -> Vec<String> {
+fn url_logins(url: &str) -> Vec<String> {
     let Some((_, rest)) = url.split_once("://") else {
         return Vec::new();
     };

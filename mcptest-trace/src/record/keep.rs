@@ -37,7 +37,7 @@ impl Recorder {
     fn store(&self, layout: &Layout) -> Result<PathBuf, RecordError> {
         let stored =
             |error: StoreError| RecordError(format!("{}; {}", error.problem(), error.help()));
-        if self.is_written_by_the_harness() {
+        if self.is_writing_disabled() {
             return Err(RecordError(
                 "the harness writes this run when the loop returns; a recorder of one's own writes where it likes"
                     .to_owned(),

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-pub use surrogates::rejoined;
+pub use surrogates::rejoin_surrogates;
 
 /// The shortest number that may have more than 64 bits.
 const LONG: usize = 19;
@@ -69,12 +69,12 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
 ///
 /// It is no JSON, whatever is mended.
 pub fn parse_piece(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
-    read(bytes, surrogates::marked)
+    read(bytes, surrogates::mark_surrogate)
 }
 
 /// Why a text is not read, as the end of a sentence about it.
 #[must_use]
-pub fn problem(error: &serde_json::Error) -> String {
+pub fn describe_error(error: &serde_json::Error) -> String {
     if is_too_deep(error) {
         return format!("is nested deeper than the {DEEPEST} levels that are read");
     }
@@ -89,7 +89,7 @@ pub fn is_too_deep(error: &serde_json::Error) -> bool {
 
 /// The value of JSON of which nothing is lost: a number beyond 64 bits is its digits.
 #[must_use]
-pub fn exact(text: &str) -> Option<Value> {
+pub fn parse_exact(text: &str) -> Option<Value> {
     let Parsed { value, changes } = parse(text.as_bytes()).ok()?;
     changes
         .iter()
@@ -100,24 +100,24 @@ pub fn exact(text: &str) -> Option<Value> {
 fn read(bytes: &[u8], half: fn(u16) -> String) -> Result<Parsed, serde_json::Error> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut changes = Vec::new();
-    let quoted = with_long_numbers_quoted(bytes);
-    let bytes = changed(quoted, Change::Number, bytes, &mut changes);
-    let (value, twice) = match checked(&bytes) {
+    let quoted = quote_long_numbers(bytes);
+    let bytes = note_change(quoted, Change::Number, bytes, &mut changes);
+    let (value, twice) = match parse_checked(&bytes) {
         Ok(read) => read,
         Err(error) => {
             let known = changes.len();
-            let mended = lossy(&bytes);
-            let bytes = changed(mended, Change::Half, &bytes, &mut changes);
-            let mended = surrogates::replaced(&bytes, half);
-            let bytes = changed(mended, Change::Half, &bytes, &mut changes);
-            let mended = without_words(&bytes);
-            let bytes = changed(mended, Change::Word, &bytes, &mut changes);
-            let mended = with_huge_numbers_quoted(&bytes);
-            let bytes = changed(mended, Change::Number, &bytes, &mut changes);
+            let mended = replace_invalid_utf8(&bytes);
+            let bytes = note_change(mended, Change::Half, &bytes, &mut changes);
+            let mended = surrogates::replace_surrogates(&bytes, half);
+            let bytes = note_change(mended, Change::Half, &bytes, &mut changes);
+            let mended = replace_non_finite(&bytes);
+            let bytes = note_change(mended, Change::Word, &bytes, &mut changes);
+            let mended = quote_huge_numbers(&bytes);
+            let bytes = note_change(mended, Change::Number, &bytes, &mut changes);
             if changes.len() == known {
                 return Err(error);
             }
-            checked(&bytes)?
+            parse_checked(&bytes)?
         }
     };
     changes.extend(twice.then_some(Change::Twice));
@@ -127,7 +127,7 @@ fn read(bytes: &[u8], half: fn(u16) -> String) -> Result<Parsed, serde_json::Err
 }
 
 /// What was mended, noted, or what was there.
-fn changed<'b>(
+fn note_change<'b>(
     mended: Option<Vec<u8>>,
     change: Change,
     bytes: &'b [u8],
@@ -143,7 +143,7 @@ fn changed<'b>(
 }
 
 /// Reads JSON, and whether a key stands twice in an object.
-fn checked(bytes: &[u8]) -> Result<(Value, bool), serde_json::Error> {
+fn parse_checked(bytes: &[u8]) -> Result<(Value, bool), serde_json::Error> {
     let mut twice = false;
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = Checked(&mut twice).deserialize(&mut deserializer)?;
@@ -216,7 +216,10 @@ impl<'de> Visitor<'de> for Checked<'_> {
 }
 
 /// Replaces parts of JSON that stand outside of strings, if there are any.
-fn replaced(bytes: &[u8], part: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>) -> Option<Vec<u8>> {
+fn replace_parts(
+    bytes: &[u8],
+    part: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>,
+) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let (mut copied, mut at) = (0, 0);
     let (mut in_string, mut escaped) = (false, false);
@@ -258,20 +261,20 @@ fn digits(bytes: &[u8]) -> usize {
 }
 
 /// Bytes that are no UTF-8, replaced.
-fn lossy(bytes: &[u8]) -> Option<Vec<u8>> {
+fn replace_invalid_utf8(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_utf8 = std::str::from_utf8(bytes).is_ok();
     (!is_utf8).then(|| String::from_utf8_lossy(bytes).into_owned().into_bytes())
 }
 
-fn without_words(bytes: &[u8]) -> Option<Vec<u8>> {
+fn replace_non_finite(bytes: &[u8]) -> Option<Vec<u8>> {
     let words: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
-    replaced(bytes, |rest| {
+    replace_parts(bytes, |rest| {
         let word = words.iter().find(|word| rest.starts_with(word))?;
         Some((word.len(), b"null".to_vec()))
     })
 }
 
-fn with_long_numbers_quoted(bytes: &[u8]) -> Option<Vec<u8>> {
+fn quote_long_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
     // Most texts have none.
     let mut run = 0;
     let has_long = bytes.iter().any(|byte| {
@@ -281,7 +284,7 @@ fn with_long_numbers_quoted(bytes: &[u8]) -> Option<Vec<u8>> {
     if !has_long {
         return None;
     }
-    replaced(bytes, |rest| {
+    replace_parts(bytes, |rest| {
         let sign = usize::from(rest.first() == Some(&b'-'));
         let length = sign + digits(&rest[sign..]);
         // A fraction or an exponent makes a float.
@@ -295,8 +298,8 @@ fn with_long_numbers_quoted(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Numbers that are no float, as `1e400`.
-fn with_huge_numbers_quoted(bytes: &[u8]) -> Option<Vec<u8>> {
-    replaced(bytes, |rest| {
+fn quote_huge_numbers(bytes: &[u8]) -> Option<Vec<u8>> {
+    replace_parts(bytes, |rest| {
         let length = number(rest);
         let text = std::str::from_utf8(&rest[..length]).ok()?;
         let is_huge = text.parse::<f64>().is_ok_and(f64::is_infinite);

@@ -28,7 +28,7 @@ pub use recorder::{CallId, Recorder};
 #[cfg(feature = "tracing")]
 pub(crate) use time::rfc3339;
 #[doc(hidden)]
-pub use transcript::Talk;
+pub use transcript::TranscriptBuilder;
 
 use std::io::Write as _;
 

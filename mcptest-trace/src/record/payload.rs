@@ -46,7 +46,7 @@ impl Payload {
 
 /// A result in MCP's form, and whether it had that form in the source.
 #[must_use]
-pub fn payload(value: Value) -> (Value, bool) {
+pub fn to_mcp_payload(value: Value) -> (Value, bool) {
     let Payload { result, is_mcp, .. } = Payload::from_value(value);
     (result, is_mcp)
 }
@@ -72,12 +72,12 @@ fn mcp_result(text: &str) -> Option<Payload> {
 fn is_mcp(value: &Value) -> bool {
     let blocks = value["content"].as_array();
     blocks.is_some_and(|blocks| blocks.iter().all(is_block))
-        && (flag(&value["isError"]).is_some() || value.get("structuredContent").is_some())
+        && (parse_flag(&value["isError"]).is_some() || value.get("structuredContent").is_some())
 }
 
 /// A flag in the spellings of those who keep it as a text or a number; nothing where it says neither.
 #[must_use]
-pub fn flag(value: &Value) -> Option<bool> {
+pub fn parse_flag(value: &Value) -> Option<bool> {
     let spelt = match value {
         Value::String(text) => text.to_lowercase(),
         other => other.to_string(),
@@ -96,17 +96,20 @@ mod tests {
     #[test]
     fn a_result_is_in_the_form_of_mcp_where_it_has_one() {
         let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
-        assert_eq!(payload(json!("done")), (text("done"), false));
-        assert_eq!(payload(Value::Null), (json!({ "content": [] }), false));
+        assert_eq!(to_mcp_payload(json!("done")), (text("done"), false));
+        assert_eq!(
+            to_mcp_payload(Value::Null),
+            (json!({ "content": [] }), false)
+        );
         let mcp = json!({ "content": [{ "type": "text", "text": "no" }], "isError": true });
-        assert_eq!(payload(mcp.to_string().into()), (mcp.clone(), true));
-        assert_eq!(payload(mcp.clone()), (mcp, true));
+        assert_eq!(to_mcp_payload(mcp.to_string().into()), (mcp.clone(), true));
+        assert_eq!(to_mcp_payload(mcp.clone()), (mcp, true));
         let other = json!({ "content": 1 });
         assert_eq!(
-            payload(other.to_string().into()),
+            to_mcp_payload(other.to_string().into()),
             (text(&other.to_string()), false)
         );
-        assert_eq!(payload(other.clone()), (other, false));
+        assert_eq!(to_mcp_payload(other.clone()), (other, false));
     }
 
     #[test]

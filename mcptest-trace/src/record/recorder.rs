@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use serde_json::{Map, Value, json};
 
-use super::transcript::Talk;
+use super::transcript::TranscriptBuilder;
 use crate::eval::Decisions;
 use crate::trace::{OfferedTool, Score, StepTokens, StopReason, ToolCall};
 
@@ -58,7 +58,7 @@ pub struct Recorder {
     results: Vec<Value>,
     /// Where the result of a call lies in `results`, call by call.
     result_of: Vec<Option<usize>>,
-    talk: Talk,
+    talk: TranscriptBuilder,
     steps: Vec<StepTokens>,
     messages: usize,
     stop_reason: Option<StopReason>,
@@ -99,7 +99,7 @@ impl Recorder {
             calls: Vec::new(),
             results: Vec::new(),
             result_of: Vec::new(),
-            talk: Talk::default(),
+            talk: TranscriptBuilder::default(),
             steps: Vec::new(),
             messages: 0,
             stop_reason: None,
@@ -114,19 +114,19 @@ impl Recorder {
 
     /// Leaves the writing to whoever made the recorder: [`write_to`](Self::write_to) and
     /// [`add_to`](Self::add_to) refuse from now on.
-    pub fn is_written_elsewhere(&mut self) -> &mut Self {
+    pub fn disable_writing(&mut self) -> &mut Self {
         self.harness_writes = true;
         self
     }
 
-    pub(super) fn is_written_by_the_harness(&self) -> bool {
+    pub(super) fn is_writing_disabled(&self) -> bool {
         self.harness_writes
     }
 
     /// What the user said first.
     #[must_use]
     pub fn first_turn(&self) -> Option<&str> {
-        self.talk.first()
+        self.talk.first_user_text()
     }
 
     /// The system prompt, exactly as the suite has it.
@@ -137,17 +137,17 @@ impl Recorder {
 
     /// The largest number of tokens that one model answer may have.
     pub fn max_tokens(&mut self, tokens: u64) -> &mut Self {
-        self.also("max_tokens", tokens)
+        self.set_extra("max_tokens", tokens)
     }
 
     /// The sampling temperature.
     pub fn temperature(&mut self, temperature: f64) -> &mut Self {
-        self.also("temperature", temperature)
+        self.set_extra("temperature", temperature)
     }
 
     /// What identifies the tools that were offered: 16 hex digits by convention.
     pub fn tools_fingerprint(&mut self, fingerprint: impl Into<String>) -> &mut Self {
-        self.also("tools_fingerprint", fingerprint.into())
+        self.set_extra("tools_fingerprint", fingerprint.into())
     }
 
     /// The tools that were offered: a line each, so that a change of them can be shown, and whether a
@@ -157,18 +157,18 @@ impl Recorder {
         tools: impl IntoIterator<Item = T>,
     ) -> &mut Self {
         let tools = tools.into_iter().map(|tool| Value::from(tool.into()));
-        self.also("tools", tools.collect::<Value>())
+        self.set_extra("tools", tools.collect::<Value>())
     }
 
     /// Sets an optional field of the recording.
-    fn also(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
+    fn set_extra(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         self.extra.insert(key.to_owned(), value.into());
         self
     }
 
     /// The user said something; the first time it is the prompt.
     pub fn user(&mut self, text: impl Into<String>) -> &mut Self {
-        self.talk.user(&text.into(), self.calls.len());
+        self.talk.add_user(&text.into(), self.calls.len());
         self.messages += 1;
         self
     }
@@ -176,11 +176,11 @@ impl Recorder {
     /// A model call finished: the tokens it was sent and the tokens it wrote. What the model asked
     /// for in this answer (tool calls, text) is written down after it.
     pub fn step(&mut self, prompt_tokens: u64, completion_tokens: u64) -> &mut Self {
-        self.step_of(StepTokens::new(prompt_tokens, completion_tokens))
+        self.step_with(StepTokens::new(prompt_tokens, completion_tokens))
     }
 
     /// A model call finished. The provider may not have said what it took: `StepTokens::default()` says nothing.
-    pub fn step_of(&mut self, tokens: StepTokens) -> &mut Self {
+    pub fn step_with(&mut self, tokens: StepTokens) -> &mut Self {
         self.steps.push(tokens);
         self.messages += 1;
         self
@@ -189,7 +189,7 @@ impl Recorder {
     /// A tool is called. Calls after one [`step`](Self::step) were made in parallel.
     pub fn tool_called(&mut self, server: &str, tool: &str, args: Value) -> CallId {
         let named = Some(server).filter(|server| !server.is_empty());
-        self.talk.called(named, tool, &args);
+        self.talk.add_call(named, tool, &args);
         self.calls.push(ToolCall {
             name: tool.to_owned(),
             server: server.to_owned(),
@@ -272,7 +272,7 @@ impl Recorder {
 
     /// The agent said something to the user. The last thing it says in answer to the last thing the
     /// user said is the final response.
-    pub fn said(&mut self, text: impl Into<String>) -> &mut Self {
+    pub fn assistant(&mut self, text: impl Into<String>) -> &mut Self {
         self.talk.add_agent(&text.into());
         self
     }

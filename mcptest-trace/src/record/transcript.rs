@@ -7,7 +7,7 @@ use crate::trace::canonical_json;
 /// Builds the turns of a recorded conversation, in order: as the run happens, or from somebody else's trace.
 #[doc(hidden)]
 #[derive(Debug, Clone, Default)]
-pub struct Talk {
+pub struct TranscriptBuilder {
     turns: Vec<Value>,
     users: Vec<UserTurn>,
 }
@@ -20,10 +20,10 @@ struct UserTurn {
     answer: Option<String>,
 }
 
-impl Talk {
+impl TranscriptBuilder {
     /// Adds what the user said after so many calls.
-    pub fn user(&mut self, text: &str, calls: usize) {
-        self.turn("user", text);
+    pub fn add_user(&mut self, text: &str, calls: usize) {
+        self.add_turn("user", text);
         self.users.push(UserTurn {
             text: text.to_owned(),
             calls_from: calls,
@@ -32,23 +32,23 @@ impl Talk {
     }
 
     /// Adds a turn of any role, which is neither an answer nor a question.
-    pub fn turn(&mut self, role: &str, text: &str) {
+    pub fn add_turn(&mut self, role: &str, text: &str) {
         self.turns.push(json!({ "role": role, "content": text }));
     }
 
     /// Adds what the agent said. It is an answer, unless a call follows.
     pub fn add_agent(&mut self, text: &str) {
-        self.turn("assistant", text);
+        self.add_turn("assistant", text);
         if let Some(user) = self.users.last_mut() {
             user.answer = Some(text.to_owned());
         }
     }
 
     /// Adds a tool call, so that what was said before is no answer. Returns the text of the call's turn.
-    pub fn called(&mut self, server: Option<&str>, tool: &str, args: &Value) -> String {
+    pub fn add_call(&mut self, server: Option<&str>, tool: &str, args: &Value) -> String {
         let server = server.map_or_else(String::new, |server| format!("{server}::"));
         let written = format!("tool_use {server}{tool} with {}", canonical_json(args));
-        self.turn("assistant", &written);
+        self.add_turn("assistant", &written);
         if let Some(user) = self.users.last_mut() {
             user.answer = None;
         }
@@ -57,7 +57,7 @@ impl Talk {
 
     /// What the user said first.
     #[must_use]
-    pub fn first(&self) -> Option<&str> {
+    pub fn first_user_text(&self) -> Option<&str> {
         self.users.first().map(|user| user.text.as_str())
     }
 
@@ -69,13 +69,13 @@ impl Talk {
 
     /// The answer to what the user said last.
     #[must_use]
-    pub fn answer(&self) -> Option<&str> {
+    pub fn last_answer(&self) -> Option<&str> {
         self.users.last()?.answer.as_deref()
     }
 
     /// Writes the turns into a trace whose calls and conversation are there.
-    pub fn write(&self, trace: &mut Value) {
-        if let Some(answer) = self.answer() {
+    pub fn write_to(&self, trace: &mut Value) {
+        if let Some(answer) = self.last_answer() {
             trace["final_response"] = answer.into();
         }
         let calls = trace["tool_calls"].as_array().map_or(0, Vec::len);

@@ -1,6 +1,6 @@
 //! What the attributes of spans mean: the table of names, each with who writes it.
 
-use super::emitters::{EMITTERS, Emitter, Known, Marked};
+use super::emitters::{EMITTERS, Emitter, EmitterInfo, Marked};
 
 /// What an attribute of a span is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -329,7 +329,7 @@ pub const MARKS: &[Mark] = &[
 
 impl Mark {
     /// Whether a span has this mark.
-    fn is_on(&self, span: Marked<'_>) -> bool {
+    fn matches(&self, span: Marked<'_>) -> bool {
         let Mark(_, attribute, values, _) = self;
         let says = |said: &str| {
             values.iter().any(|value| match value.strip_prefix('*') {
@@ -347,23 +347,23 @@ impl Mark {
 impl SpanRole {
     /// Whether a span is of this.
     #[must_use]
-    pub fn is_of(self, span: Marked<'_>) -> bool {
+    pub fn matches(self, span: Marked<'_>) -> bool {
         let mut marks = MARKS.iter().filter(|mark| mark.3 == self);
-        marks.any(|mark| mark.is_on(span))
+        marks.any(|mark| mark.matches(span))
     }
 }
 
 /// Who wrote a span: by its own names, else by what it calls things.
 #[must_use]
-pub fn find_emitter(span: Marked<'_>) -> &'static Known {
-    let told = |known: &&Known| {
+pub fn find_emitter(span: Marked<'_>) -> &'static EmitterInfo {
+    let told = |known: &&EmitterInfo| {
         let mut attributes = ATTRIBUTES.iter();
         attributes.any(|Attribute(by, name, _)| *by == known.emitter && span.has(name))
             || MARKS
                 .iter()
-                .any(|mark| mark.0 == known.emitter && mark.is_on(span))
+                .any(|mark| mark.0 == known.emitter && mark.matches(span))
     };
-    let found = EMITTERS.iter().find(|known| known.wrote(span));
+    let found = EMITTERS.iter().find(|known| known.matches(span));
     let found = found.or_else(|| EMITTERS.iter().find(told));
     found.unwrap_or(&EMITTERS[EMITTERS.len() - 1])
 }
@@ -371,7 +371,7 @@ pub fn find_emitter(span: Marked<'_>) -> &'static Known {
 /// Whether a call failed, in the words of those who say what it came to. A call that was not let through, or
 /// was left out, did nothing; what another word means is not known.
 #[must_use]
-pub fn outcome(word: &str) -> Option<bool> {
+pub fn parse_outcome(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "success" | "succeeded" | "ok" => Some(false),
         "error" | "failure" | "failed" | "denied" | "refused" | "skipped" | "timeout"

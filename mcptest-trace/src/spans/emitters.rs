@@ -45,7 +45,7 @@ pub enum Emitter {
 
 /// What an emitter is known by, and how its content is switched on.
 #[derive(Debug)]
-pub struct Known {
+pub struct EmitterInfo {
     /// Who it is.
     pub emitter: Emitter,
     /// What it is called.
@@ -61,8 +61,8 @@ pub struct Known {
 }
 
 /// The emitters; whom the first row that fits does not name, the last one does.
-pub const EMITTERS: &[Known] = &[
-    Known {
+pub const EMITTERS: &[EmitterInfo] = &[
+    EmitterInfo {
         emitter: Emitter::Rig,
         name: "rig",
         version: "0.44.0",
@@ -70,7 +70,7 @@ pub const EMITTERS: &[Known] = &[
         own: &["rig."],
         switch: "`.record_content_telemetry(true)` on the agent's builder (`record_telemetry_content` of a request of your own)",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::Genai,
         name: "genai",
         version: "0.7.2",
@@ -78,7 +78,7 @@ pub const EMITTERS: &[Known] = &[
         own: &[],
         switch: "`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true`, before the first model call",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::AdkRust,
         name: "adk-rust",
         version: "2.3.0",
@@ -86,7 +86,7 @@ pub const EMITTERS: &[Known] = &[
         own: &[],
         switch: "`RunConfig::builder().record_payloads(true)`, with the feature `record-payloads` of `adk-agent`",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::OpenInference,
         name: "OpenInference",
         version: "1fe497f1",
@@ -94,7 +94,7 @@ pub const EMITTERS: &[Known] = &[
         own: &["openinference."],
         switch: "`OPENINFERENCE_HIDE_INPUTS=false` and `OPENINFERENCE_HIDE_OUTPUTS=false` (and no `hide_…` in the `TraceConfig`)",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::OpenLlmetry,
         name: "OpenLLMetry (Traceloop)",
         version: "0.50.0, 0.62.1",
@@ -102,7 +102,7 @@ pub const EMITTERS: &[Known] = &[
         own: &["traceloop.", "llm.request.type"],
         switch: "`TRACELOOP_TRACE_CONTENT=true` (in JavaScript also `traceContent: true`)",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::AiSdk,
         name: "Vercel AI SDK",
         version: "6.0.77",
@@ -110,7 +110,7 @@ pub const EMITTERS: &[Known] = &[
         own: &["ai."],
         switch: "`experimental_telemetry: { isEnabled: true, recordInputs: true, recordOutputs: true }` of the call",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::PydanticAi,
         name: "Pydantic AI",
         version: "its documentation",
@@ -118,7 +118,7 @@ pub const EMITTERS: &[Known] = &[
         own: &["logfire."],
         switch: "`InstrumentationSettings(include_content=True)`",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::GoogleAdk,
         name: "Google ADK",
         version: "its documentation",
@@ -126,7 +126,7 @@ pub const EMITTERS: &[Known] = &[
         own: &["gcp.vertex.agent."],
         switch: "`OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true`; what it keeps in `gcp.vertex.agent.*` is not read",
     },
-    Known {
+    EmitterInfo {
         emitter: Emitter::Conventions,
         name: "the conventions (opentelemetry's own instrumentations)",
         version: "1.41.1",
@@ -137,9 +137,9 @@ pub const EMITTERS: &[Known] = &[
     },
 ];
 
-impl Known {
+impl EmitterInfo {
     /// Whether a span is one of this emitter's.
-    pub(super) fn wrote(&self, span: Marked<'_>) -> bool {
+    pub(super) fn matches(&self, span: Marked<'_>) -> bool {
         // A name in whole, or what a separator ends.
         let begins = |begin: &str, whole: &str| {
             let rest = whole.strip_prefix(begin);

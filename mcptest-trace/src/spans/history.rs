@@ -11,11 +11,11 @@ use std::collections::{HashMap, HashSet};
 /// itself, in whatever order its parts stand. Where the answer is not found, calls and results that are known
 /// by their identifiers are.
 #[must_use]
-pub fn is_new(known: &[String], answer: &[String], sent: &[String]) -> Vec<bool> {
+pub fn mark_new_parts(known: &[String], answer: &[String], sent: &[String]) -> Vec<bool> {
     let all: Vec<&String> = known.iter().chain(answer).collect();
     let both = all.iter().zip(sent);
     let shared = both.take_while(|(known, sent)| **known == *sent).count();
-    let (length, end) = ending(&all[shared..], &sent[shared..]);
+    let (length, end) = longest_sent_suffix(&all[shared..], &sent[shared..]);
     let there: HashSet<&String> = all.iter().copied().collect();
     let history = if length > 0 {
         shared + end
@@ -28,7 +28,7 @@ pub fn is_new(known: &[String], answer: &[String], sent: &[String]) -> Vec<bool>
     let is_open = |(index, part): &(usize, &&String)| {
         let of_answer = *index >= known.len();
         let is_met = *index < shared || *index >= all.len() - length;
-        !is_met && (of_answer || length == 0 && history == shared && is_identified(part))
+        !is_met && (of_answer || length == 0 && history == shared && has_identifier(part))
     };
     let mut open: HashMap<&str, usize> = HashMap::new();
     for (_, part) in all.iter().enumerate().filter(is_open) {
@@ -51,19 +51,19 @@ pub fn is_new(known: &[String], answer: &[String], sent: &[String]) -> Vec<bool>
 }
 
 /// The longest end of what is known that was sent: how long it is, and where it ends there.
-fn ending(known: &[&String], sent: &[String]) -> (usize, usize) {
+fn longest_sent_suffix(known: &[&String], sent: &[String]) -> (usize, usize) {
     // Backwards, an end of the one at an end of the other is a beginning that both share.
     let back = known.iter().rev().map(|part| Some(part.as_str()));
     let sent_back = sent.iter().rev().map(|part| Some(part.as_str()));
     let both: Vec<Option<&str>> = back.chain([None]).chain(sent_back).collect();
-    let shared = beginnings(&both);
+    let shared = prefix_lengths(&both);
     let lengths = shared.into_iter().skip(known.len() + 1);
     let lengths = lengths.zip((1..=sent.len()).rev());
     lengths.max().unwrap_or_default()
 }
 
 /// For each place of a list, how many parts from there on are those with which the list begins (the Z function).
-fn beginnings<T: PartialEq>(all: &[T]) -> Vec<usize> {
+fn prefix_lengths<T: PartialEq>(all: &[T]) -> Vec<usize> {
     let mut lengths = vec![0; all.len()];
     // The stretch that is known to be a beginning and ends last.
     let (mut from, mut to) = (0, 0);
@@ -84,7 +84,7 @@ fn beginnings<T: PartialEq>(all: &[T]) -> Vec<usize> {
 }
 
 /// Whether a part is a call or a result with an identifier.
-fn is_identified(part: &str) -> bool {
+fn has_identifier(part: &str) -> bool {
     let begins = ["[\"call\",\"", "[\"result\",\""];
     begins.iter().any(|begin| part.starts_with(begin))
 }
@@ -107,7 +107,7 @@ mod tests {
             };
             words.split_whitespace().map(part).collect()
         };
-        let is_new = is_new(&parts(known), &parts(answer), &parts(sent));
+        let is_new = mark_new_parts(&parts(known), &parts(answer), &parts(sent));
         let words = sent.split_whitespace().zip(is_new);
         let words = words.filter_map(|(word, is_new)| is_new.then_some(word));
         words.collect::<Vec<_>>().join(" ")
@@ -160,7 +160,7 @@ mod tests {
                 both.take_while(|(known, sent)| **known == *sent).count()
             };
             let plain = (0..=sent.len()).map(|end| (length(end), end)).max();
-            prop_assert_eq!(Some(ending(&known, &sent)), plain);
+            prop_assert_eq!(Some(longest_sent_suffix(&known, &sent)), plain);
         }
     }
 }

@@ -10,11 +10,11 @@ mod history;
 mod stop;
 
 pub use attributes::{
-    ATTRIBUTES, Attribute, MARKS, Mark, Meaning, SpanRole, find_emitter, outcome,
+    ATTRIBUTES, Attribute, MARKS, Mark, Meaning, SpanRole, find_emitter, parse_outcome,
 };
-pub use emitters::{EMITTERS, Emitter, Known, Marked};
-pub use history::is_new;
-pub use stop::{Ended, ended};
+pub use emitters::{EMITTERS, Emitter, EmitterInfo, Marked};
+pub use history::mark_new_parts;
+pub use stop::{RunEnd, parse_end};
 
 /// The name of the span of an agent. A span of this name is an agent's, whatever its attributes say.
 pub const AGENT_SPAN: &str = "invoke_agent";

@@ -2,17 +2,17 @@
 
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunEnd {
     /// The reason; none where the word is one of a model call, which says nothing of the run.
     pub reason: Option<String>,
     /// Whether the model refused to answer.
     pub refused: bool,
 }
 
-impl Ended {
+impl RunEnd {
     /// The end of a run for a reason.
     #[must_use]
-    pub fn by(reason: &str) -> Self {
+    pub fn with_reason(reason: &str) -> Self {
         Self {
             reason: Some(reason.to_owned()),
             refused: false,
@@ -22,19 +22,19 @@ impl Ended {
 
 /// Reads how a run ended from the word that its last model call ended with.
 #[must_use]
-pub fn ended(word: &str) -> Ended {
+pub fn parse_end(word: &str) -> RunEnd {
     let known = match word.to_ascii_lowercase().as_str() {
         // A model call ended, not a run.
         "" | "tool_calls" | "tool-calls" | "tool_use" | "function_call" | "tool_call"
-        | "pause_turn" | "compaction" => return Ended::default(),
+        | "pause_turn" | "compaction" => return RunEnd::default(),
         "stop" | "end_turn" | "stop_sequence" | "completed" | "end" => "completed",
         "length" | "max_tokens" | "max_output_tokens" | "token" | "token_limit" => "token_budget",
         "turn" | "message" | "max_steps" | "max_turns" | "max_iterations" => "turn_budget",
         "time" | "working" | "timeout" | "time_limit" => "time_budget",
         "refusal" | "content_filter" | "content-filter" | "safety" => {
-            return Ended {
+            return RunEnd {
                 refused: true,
-                ..Ended::by("completed")
+                ..RunEnd::with_reason("completed")
             };
         }
         "model_context_window_exceeded" | "model_length" | "context" => "context_window",
@@ -43,7 +43,7 @@ pub fn ended(word: &str) -> Ended {
         "error" | "failed" => "error",
         _ => word,
     };
-    Ended::by(known)
+    RunEnd::with_reason(known)
 }
 
 #[cfg(test)]
@@ -62,8 +62,8 @@ mod tests {
             ("tool_use", None),
             ("too_many_errors", Some("too_many_errors")),
         ] {
-            assert_eq!(ended(text).reason.as_deref(), expected, "{text}");
+            assert_eq!(parse_end(text).reason.as_deref(), expected, "{text}");
         }
-        assert!(ended("refusal").refused);
+        assert!(parse_end("refusal").refused);
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::quantile::normal_95;
 use super::rank_sum::RankSum;
-use crate::number::real;
+use crate::number::to_f64;
 
 /// A run with a value and an outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,7 +80,7 @@ struct Cluster {
 /// ```
 #[must_use]
 pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
-    let runs = by_goodness(runs);
+    let runs = sort_by_goodness(runs);
     let of = |passed: bool| -> Vec<f64> {
         let judged = runs.iter().filter(|run| run.passed == passed);
         judged.map(|run| run.goodness).collect()
@@ -89,7 +89,7 @@ pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
     if passed.is_empty() || failed.is_empty() {
         return None;
     }
-    let (all_passed, all_failed) = (real(passed.len()), real(failed.len()));
+    let (all_passed, all_failed) = (to_f64(passed.len()), to_f64(failed.len()));
     let mut clusters: BTreeMap<&str, Cluster> = BTreeMap::new();
     for run in &runs {
         let cluster = clusters.entry(run.agent).or_default();
@@ -111,7 +111,7 @@ pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
 }
 
 /// Sorts the runs from the worst on, so that sums over them do not depend on the order that they came in.
-fn by_goodness<'r, 'a>(runs: &'r [ScoredRun<'a>]) -> Vec<&'r ScoredRun<'a>> {
+fn sort_by_goodness<'r, 'a>(runs: &'r [ScoredRun<'a>]) -> Vec<&'r ScoredRun<'a>> {
     let mut sorted: Vec<&ScoredRun<'_>> = runs.iter().collect();
     sorted.sort_by(|left, right| left.goodness.total_cmp(&right.goodness));
     sorted
@@ -121,7 +121,7 @@ fn by_goodness<'r, 'a>(runs: &'r [ScoredRun<'a>]) -> Vec<&'r ScoredRun<'a>> {
 fn share_below(sorted: &[f64], value: f64) -> f64 {
     let below = sorted.partition_point(|other| *other < value);
     let equal = sorted[below..].partition_point(|other| *other <= value);
-    (real(below) + 0.5 * real(equal)) / real(sorted.len())
+    (to_f64(below) + 0.5 * to_f64(equal)) / to_f64(sorted.len())
 }
 
 fn variance(
@@ -144,7 +144,7 @@ fn variance(
     if with_passed < 2 || with_failed < 2 {
         return None;
     }
-    let corrected = |count: usize| real(count) / real(count - 1);
+    let corrected = |count: usize| to_f64(count) / to_f64(count - 1);
     let variance = corrected(with_passed) * u_square / (passed * passed)
         + corrected(with_failed) * v_square / (failed * failed)
         + 2.0 * corrected(clusters.len()) * both / (passed * failed);
@@ -166,7 +166,7 @@ fn logit_interval(area: f64, error: f64) -> Option<(f64, f64)> {
 #[must_use]
 pub fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
     let mut agents: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
-    for run in by_goodness(runs) {
+    for run in sort_by_goodness(runs) {
         let (passed, failed) = agents.entry(run.agent).or_default();
         let side = if run.passed { passed } else { failed };
         side.push(run.goodness);
@@ -175,8 +175,8 @@ pub fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
     let (mut wins, mut pairs) = (0.0, 0.0);
     for (passed, failed) in agents.values() {
         let won: f64 = passed.iter().map(|value| share_below(failed, *value)).sum();
-        wins += won * real(failed.len());
-        pairs += real(passed.len() * failed.len());
+        wins += won * to_f64(failed.len());
+        pairs += to_f64(passed.len() * failed.len());
     }
     let ranked: Vec<RankSum> = agents
         .values()
@@ -185,7 +185,7 @@ pub fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
     let sum = RankSum::sum(&ranked);
     (pairs > 0.0).then(|| AreaWithin {
         area: wins / pairs,
-        p: (2.0 * sum.larger().min(sum.smaller())).min(1.0),
+        p: (2.0 * sum.p_larger().min(sum.p_smaller())).min(1.0),
         agents: agents.len(),
     })
 }

@@ -9,7 +9,7 @@
 //! statistic up to a bound are a staircase: one pass over the passes before, for each share π of
 //! {0.001, …, 0.999}, sums them.
 
-use crate::number::{log_factorials, real};
+use crate::number::{log_factorials, to_f64};
 
 /// Tables whose statistics differ by no more than this factor are equally extreme.
 const EQUAL: f64 = 1.0 + 1e-9;
@@ -23,7 +23,7 @@ const EQUAL: f64 = 1.0 + 1e-9;
 /// ```
 #[must_use]
 pub fn boschloo(before: (usize, usize), now: (usize, usize)) -> f64 {
-    Tables::new(before.1, now.1).worse(before.0.min(before.1), now.0.min(now.1))
+    Tables::new(before.1, now.1).p_worse(before.0.min(before.1), now.0.min(now.1))
 }
 
 /// Every table of so many runs before and now, with its statistic.
@@ -70,7 +70,7 @@ impl Tables {
         }
         let shares = (1..1000_u32).map(|thousandths| f64::from(thousandths) / 1000.0);
         let grid = shares.map(|share| {
-            let column = cumulated(binomial(&ways_now, share));
+            let column = cumulative(binomial(&ways_now, share));
             (binomial(&ways_before, share), column)
         });
         Self {
@@ -89,7 +89,7 @@ impl Tables {
 
     /// p for fewer passes now than before. Passes are at most the runs.
     #[must_use]
-    pub fn worse(&self, before: usize, now: usize) -> f64 {
+    pub fn p_worse(&self, before: usize, now: usize) -> f64 {
         let statistic = self.statistic(before, now);
         if statistic >= 1.0 {
             return 1.0;
@@ -99,14 +99,14 @@ impl Tables {
 
     /// p for more passes now than before: the same with passes and failures swapped.
     #[must_use]
-    pub fn better(&self, before: usize, now: usize) -> f64 {
-        self.worse(self.before - before, self.now - now)
+    pub fn p_better(&self, before: usize, now: usize) -> f64 {
+        self.p_worse(self.before - before, self.now - now)
     }
 
     /// The smallest p that so many passes before can lead to: none passes now.
     #[must_use]
-    pub fn smallest(&self, before: usize) -> f64 {
-        self.worse(before, 0)
+    pub fn smallest_p(&self, before: usize) -> f64 {
+        self.p_worse(before, 0)
     }
 
     fn region(&self, bound: f64) -> Region {
@@ -127,13 +127,13 @@ impl Tables {
         let sizes = self
             .grid
             .iter()
-            .map(|(row, column)| region.mass(row, column));
+            .map(|(row, column)| region.probability_mass(row, column));
         sizes.fold(0.0, f64::max).min(1.0)
     }
 
     /// The largest region {statistic ≤ c} whose size is at most `level`; `None` when there is none.
     #[must_use]
-    pub fn critical(&self, level: f64) -> Option<Region> {
+    pub fn critical_region(&self, level: f64) -> Option<Region> {
         let mut bounds = self.statistics.clone();
         bounds.sort_by(f64::total_cmp);
         bounds.dedup_by(|next, kept| *next <= *kept * EQUAL);
@@ -146,20 +146,20 @@ impl Tables {
     /// The probability of a region under these shares of passes.
     #[must_use]
     pub fn probability(&self, region: &Region, before: f64, now: f64) -> f64 {
-        let column = cumulated(binomial(&self.ways_now, now));
-        region.mass(&binomial(&self.ways_before, before), &column)
+        let column = cumulative(binomial(&self.ways_now, now));
+        region.probability_mass(&binomial(&self.ways_before, before), &column)
     }
 
     /// The smallest drop, in whole points, that is noticed with probability 0.8 when the share of
     /// passes before is what it was and the level is `level`; `None` when no drop is.
     #[must_use]
     pub fn noticeable_drop(&self, passed_before: usize, level: f64) -> Option<u32> {
-        self.noticed_by(&self.critical(level)?, passed_before)
+        self.noticeable_drop_in(&self.critical_region(level)?, passed_before)
     }
 
     /// The smallest drop that is noticed with probability 0.8, for the critical region of a level.
-    pub(crate) fn noticed_by(&self, region: &Region, passed_before: usize) -> Option<u32> {
-        let before = real(passed_before) / real(self.before.max(1));
+    pub(crate) fn noticeable_drop_in(&self, region: &Region, passed_before: usize) -> Option<u32> {
+        let before = to_f64(passed_before) / to_f64(self.before.max(1));
         let drops = (1..=100_u32).take_while(|drop| f64::from(*drop) <= before * 100.0 + 1e-9);
         drops.into_iter().find(|drop| {
             let now = (before - f64::from(*drop) / 100.0).max(0.0);
@@ -170,7 +170,7 @@ impl Tables {
 
 impl Region {
     /// The probability of the region, from the law of the passes before and the cumulative one of the passes now.
-    fn mass(&self, row: &[f64], column: &[f64]) -> f64 {
+    fn probability_mass(&self, row: &[f64], column: &[f64]) -> f64 {
         let parts = row.iter().zip(&self.widths);
         let parts =
             parts.filter_map(|(passes, width)| Some(passes * column[width.checked_sub(1)?]));
@@ -179,7 +179,7 @@ impl Region {
 }
 
 /// P(X ≤ k) from P(X = k).
-fn cumulated(mut law: Vec<f64>) -> Vec<f64> {
+fn cumulative(mut law: Vec<f64>) -> Vec<f64> {
     let mut sum = 0.0;
     for probability in &mut law {
         sum += *probability;
@@ -202,7 +202,7 @@ fn binomial(ways: &[f64], share: f64) -> Vec<f64> {
     } else {
         let (pass, fail) = (share.ln(), (1.0 - share).ln());
         for (k, (probability, ways)) in law.iter_mut().zip(ways).enumerate() {
-            *probability = (ways + real(k) * pass + real(n - k) * fail).exp();
+            *probability = (ways + to_f64(k) * pass + to_f64(n - k) * fail).exp();
         }
     }
     law
@@ -237,7 +237,7 @@ mod tests {
             assert!(near(p, by_boschloo), "{before:?} {now:?}: {p}");
         }
         assert!((boschloo((4, 4), (1, 4)) - 0.035_156_25).abs() < 1e-12);
-        assert!((Tables::new(6, 6).better(0, 6) - 0.000_244_140_625).abs() < 1e-12);
+        assert!((Tables::new(6, 6).p_better(0, 6) - 0.000_244_140_625).abs() < 1e-12);
     }
 
     #[test]
@@ -290,19 +290,19 @@ mod tests {
         ) {
             let tables = Tables::new(before, now);
             let (passed, kept) = (passed.min(before), kept.min(now));
-            let p = tables.worse(passed, kept);
+            let p = tables.p_worse(passed, kept);
             prop_assert!(p <= tables.statistic(passed, kept) * EQUAL);
             prop_assert!(p > 0.0 && p <= 1.0);
             if kept < now {
-                prop_assert!(p <= tables.worse(passed, kept + 1) * EQUAL);
+                prop_assert!(p <= tables.p_worse(passed, kept + 1) * EQUAL);
             }
             let level = 0.05;
-            if let Some(region) = tables.critical(level) {
+            if let Some(region) = tables.critical_region(level) {
                 prop_assert!(tables.size(&region) <= level);
                 // Every table of the region is significant, and no other.
                 for i in 0..=before {
                     for j in 0..=now {
-                        prop_assert_eq!(j < region.widths[i], tables.worse(i, j) <= level);
+                        prop_assert_eq!(j < region.widths[i], tables.p_worse(i, j) <= level);
                     }
                 }
             }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::quantile::normal_95;
-use crate::number::real;
+use crate::number::to_f64;
 
 /// How often the agent with more passed runs has the better value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -89,7 +89,7 @@ fn pair(left: (f64, usize), right: (f64, usize)) -> Option<f64> {
 
 /// √((A − 1) / A · Σ (value − mean)²) of the values without one agent each.
 fn jackknife(without: &[f64]) -> f64 {
-    let count = real(without.len());
+    let count = to_f64(without.len());
     let mean = without.iter().sum::<f64>() / count;
     let squares: f64 = without.iter().map(|value| (value - mean).powi(2)).sum();
     ((count - 1.0) / count * squares).sqrt()

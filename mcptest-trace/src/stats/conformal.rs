@@ -15,7 +15,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::quantile::beta_point;
-use crate::number::real;
+use crate::number::to_f64;
 
 /// The share of passing runs that a threshold shall keep: a percentage, in whole numbers throughout.
 ///
@@ -76,7 +76,7 @@ impl Share {
     #[must_use]
     pub fn value(self) -> f64 {
         let (missed, of) = self.missed();
-        1.0 - crate::number::real(missed) / crate::number::real(of)
+        1.0 - crate::number::to_f64(missed) / crate::number::to_f64(of)
     }
 }
 
@@ -115,7 +115,7 @@ impl Passing {
     }
 
     /// The runs, without those of an agent.
-    fn without(&self, agent: Option<usize>) -> usize {
+    fn count_without(&self, agent: Option<usize>) -> usize {
         self.runs.len() - agent.map_or(0, |agent| self.counts[agent])
     }
 
@@ -123,7 +123,7 @@ impl Passing {
     /// may be left out.
     #[must_use]
     pub fn threshold(&self, share: Share, left_out: Option<usize>) -> Option<f64> {
-        let k = share.allowed(self.without(left_out)).max(1);
+        let k = share.allowed(self.count_without(left_out)).max(1);
         let others = self
             .runs
             .iter()
@@ -174,8 +174,8 @@ impl Passing {
 
 /// 1 − k / (n + 1): the probability with which a new passing run meets the k-th worst of n at least.
 #[must_use]
-pub fn promised(runs: usize, k: usize) -> f64 {
-    1.0 - real(k.max(1)) / real(runs + 1)
+pub fn promised_probability(runs: usize, k: usize) -> f64 {
+    1.0 - to_f64(k.max(1)) / to_f64(runs + 1)
 }
 
 /// The share of passing runs that meets the k-th worst of n with 95% confidence; `None` of no run.
@@ -186,9 +186,9 @@ pub fn promised(runs: usize, k: usize) -> f64 {
 /// assert!((confident(59, 1).unwrap() - 0.950_492).abs() < 1e-6);
 /// ```
 #[must_use]
-pub fn confident(runs: usize, k: usize) -> Option<f64> {
+pub fn confident_share(runs: usize, k: usize) -> Option<f64> {
     let k = k.max(1);
-    (runs >= k).then(|| beta_point(0.05, real(runs - k + 1), real(k)))
+    (runs >= k).then(|| beta_point(0.05, to_f64(runs - k + 1), to_f64(k)))
 }
 
 /// What an agent weighs, so that the weight of each run is whole; where that is too large, weights
@@ -236,13 +236,19 @@ mod tests {
             (93, 4, 0.957_447),
         ] {
             assert_eq!(share(95).allowed(runs), k);
-            assert!((promised(runs, k) - kept).abs() < 1e-6, "{runs}");
+            assert!(
+                (promised_probability(runs, k) - kept).abs() < 1e-6,
+                "{runs}"
+            );
         }
         for (runs, k, kept) in [(19, 1, 0.854_131), (36, 1, 0.920_153), (93, 2, 0.950_006)] {
-            assert!((confident(runs, k).unwrap() - kept).abs() < 1e-6, "{runs}");
+            assert!(
+                (confident_share(runs, k).unwrap() - kept).abs() < 1e-6,
+                "{runs}"
+            );
         }
-        assert_eq!(confident(0, 0), None);
-        assert!((promised(11, 0) - 0.916_667).abs() < 1e-6);
+        assert_eq!(confident_share(0, 0), None);
+        assert!((promised_probability(11, 0) - 0.916_667).abs() < 1e-6);
         assert_eq!(share(100).runs_needed(), None);
         assert_eq!(share(90).runs_needed(), Some(9));
         assert_eq!(share(80).runs_needed(), Some(4));

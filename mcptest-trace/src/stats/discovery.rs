@@ -1,6 +1,6 @@
 //! Which of many tests to read on: the false discovery rate (Benjamini and Hochberg 1995).
 
-use crate::number::real;
+use crate::number::to_f64;
 
 /// Which p-values are rejected so that at most a share `rate` of the rejected is expected to be false.
 ///
@@ -14,8 +14,8 @@ use crate::number::real;
 pub fn discoveries(p_values: &[f64], rate: f64) -> Vec<bool> {
     let mut sorted = p_values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let count = real(sorted.len());
-    let below = |place: usize| sorted[place] <= rate * real(place + 1) / count * (1.0 + 1e-12);
+    let count = to_f64(sorted.len());
+    let below = |place: usize| sorted[place] <= rate * to_f64(place + 1) / count * (1.0 + 1e-12);
     let last = (0..sorted.len()).rev().find(|place| below(*place));
     let bound = last.map_or(-1.0, |place| sorted[place]);
     p_values.iter().map(|p| *p <= bound).collect()

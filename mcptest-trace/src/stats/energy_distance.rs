@@ -12,7 +12,7 @@
 use serde::Serialize;
 
 use super::random::Stream;
-use crate::number::real;
+use crate::number::to_f64;
 
 /// Up to so many assignments are all looked at.
 const MOST_ASSIGNMENTS: u64 = 20_000;
@@ -110,7 +110,7 @@ impl Distances {
             .sum();
         let between = baseline.iter().map(|row| self.rows[*row]).sum::<f64>() - within;
         let rest = self.total - 2.0 * between - within;
-        let (mine, theirs) = (real(self.baseline), real(self.runs - self.baseline));
+        let (mine, theirs) = (to_f64(self.baseline), to_f64(self.runs - self.baseline));
         2.0 * between / (mine * theirs) - within / (mine * mine) - rest / (theirs * theirs)
     }
 
@@ -150,7 +150,7 @@ impl Distances {
     /// The share of the observed assignment among all; with equal sides the swapped one is as extreme.
     fn share_of_all_alike(&self) -> f64 {
         let alike = 1 + usize::from(self.runs == 2 * self.baseline);
-        real(alike) / real(assignments(self.runs, self.baseline))
+        to_f64(alike) / to_f64(assignments(self.runs, self.baseline))
     }
 
     fn share_of_all(&self, observed: f64) -> f64 {
@@ -165,7 +165,7 @@ impl Distances {
                 .rev()
                 .find(|place| chosen[*place] < last + place);
             let Some(place) = movable else {
-                return real(extreme) / real(all);
+                return to_f64(extreme) / to_f64(all);
             };
             chosen[place] += 1;
             for next in place + 1..chosen.len() {
@@ -175,13 +175,13 @@ impl Distances {
     }
 
     /// How many numbers a shuffle takes.
-    fn numbers(&self) -> u64 {
+    fn shuffle_draws(&self) -> u64 {
         self.runs as u64 - 1
     }
 
     /// Weight of this agent in the suite's statistic: n m / (n + m).
     fn weight(&self) -> f64 {
-        real(self.baseline) * real(self.runs - self.baseline) / real(self.runs)
+        to_f64(self.baseline) * to_f64(self.runs - self.baseline) / to_f64(self.runs)
     }
 }
 
@@ -229,19 +229,19 @@ fn drawn_p<'a>(
         .sum();
     // A draw shuffles one agent after the other. What an agent keeps stays in the cache when all its
     // draws are made at once; the numbers are read by their place in the stream, so they are the same.
-    let each: u64 = agents.iter().map(|agent| agent.numbers()).sum();
+    let each: u64 = agents.iter().map(|agent| agent.shuffle_draws()).sum();
     let mut drawn = vec![0.0; DRAWS as usize];
     for &agent in agents {
         let mut shuffled = Shuffled::new(agent, places(agent));
         let (mut own, weight) = (stream.clone(), weight(agent));
         for sum in &mut drawn {
             *sum += weight * shuffled.draw(&mut own);
-            own.skip(each - agent.numbers());
+            own.skip(each - agent.shuffle_draws());
         }
-        stream.skip(agent.numbers());
+        stream.skip(agent.shuffle_draws());
     }
     let extreme = drawn.iter().filter(|drawn| **drawn >= observed - ROUNDING);
-    (real(extreme.count()) + 1.0) / f64::from(DRAWS + 1)
+    (to_f64(extreme.count()) + 1.0) / f64::from(DRAWS + 1)
 }
 
 /// An agent whose labels are shuffled again and again.
@@ -266,7 +266,7 @@ impl<'a> Shuffled<'a> {
 
     fn draw(&mut self, stream: &mut Stream) -> f64 {
         if self.distances.total <= 0.0 {
-            stream.skip(self.distances.numbers());
+            stream.skip(self.distances.shuffle_draws());
             return 0.0;
         }
         stream.shuffle(&mut self.order);

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::special::normal_two_sided;
-use crate::number::{mean, real, whole};
+use crate::number::{mean, to_f64, to_usize};
 use crate::stats::random::Stream;
 
 /// A confidence interval.
@@ -78,18 +78,21 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     if !(level > 0.0 && level < 1.0) {
         return None;
     }
-    let (low, high) = wilson_of(successes, trials, normal_two_sided(level))?;
+    let (low, high) = wilson_bounds(successes, trials, normal_two_sided(level))?;
     Some(Interval { low, high })
 }
 
 /// Both ends of Wilson's interval, where `z` is the normal point of the level. Only `+ − × ÷ √` are used, which
 /// every platform rounds alike.
-pub(crate) fn wilson_of<N: TryInto<u64> + Ord + Copy>(
+pub(crate) fn wilson_bounds<N: TryInto<u64> + Ord + Copy>(
     successes: N,
     trials: N,
     z: f64,
 ) -> Option<(f64, f64)> {
-    let (share, n) = (real(successes.min(trials)) / real(trials), real(trials));
+    let (share, n) = (
+        to_f64(successes.min(trials)) / to_f64(trials),
+        to_f64(trials),
+    );
     let weight = z * z / n;
     let centre = (share + weight / 2.0) / (1.0 + weight);
     let spread = z / (1.0 + weight) * (share * (1.0 - share) / n + weight / (4.0 * n)).sqrt();
@@ -111,7 +114,7 @@ fn bootstrap(
         .map(|_| statistic(&mut stream).filter(|value| value.is_finite()))
         .collect::<Option<Vec<f64>>>()?;
     means.sort_by(f64::total_cmp);
-    let tail = whole((1.0 - level) / 2.0 * real(resamples));
+    let tail = to_usize((1.0 - level) / 2.0 * to_f64(resamples));
     let skipped = tail.min((resamples - 1) / 2);
     let mut kept = means.iter().skip(skipped).take(resamples - 2 * skipped);
     let low = *kept.next()?;

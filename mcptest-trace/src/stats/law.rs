@@ -3,7 +3,7 @@
 //! All terms are positive, so sums and tails lose no precision.
 
 use super::quantile::normal_upper;
-use crate::number::{real, wide};
+use crate::number::{to_f64, to_u64};
 
 /// More multiply-adds than this are not spent on one exact law.
 pub(crate) const MOST_WORK: u128 = 200_000_000;
@@ -43,14 +43,14 @@ impl Law {
         let last = kept.iter().rposition(above).unwrap_or(0);
         let mass = kept[..=last].iter().step_by(step);
         Self {
-            start: start + wide(first),
+            start: start + to_u64(first),
             step,
             mass: mass.map(|weight| weight / total).collect(),
         }
     }
 
     fn last(&self) -> u64 {
-        self.start + wide(self.step * (self.mass.len() - 1))
+        self.start + to_u64(self.step * (self.mass.len() - 1))
     }
 
     /// P(X ≤ value).
@@ -70,21 +70,24 @@ impl Law {
     }
 
     fn sum(&self, wanted: impl Fn(u64) -> bool) -> f64 {
-        let places = (0..).map(|place: usize| self.start + wide(place * self.step));
+        let places = (0..).map(|place: usize| self.start + to_u64(place * self.step));
         let kept = places.zip(&self.mass).filter(|(at, _)| wanted(*at));
         kept.map(|(_, mass)| mass).sum::<f64>().min(1.0)
     }
 
     pub(crate) fn moments(&self) -> Moments {
-        let mean_place: f64 = (0..).zip(&self.mass).map(|(k, mass)| real(k) * mass).sum();
-        let spread = |k: usize| (real(k) - mean_place).powi(2);
+        let mean_place: f64 = (0..)
+            .zip(&self.mass)
+            .map(|(k, mass)| to_f64(k) * mass)
+            .sum();
+        let spread = |k: usize| (to_f64(k) - mean_place).powi(2);
         let variance: f64 = (0..)
             .zip(&self.mass)
             .map(|(k, mass)| spread(k) * mass)
             .sum();
-        let step = real(self.step);
+        let step = to_f64(self.step);
         Moments {
-            mean: real(self.start) + step * mean_place,
+            mean: to_f64(self.start) + step * mean_place,
             variance: variance * step * step,
             step: self.step,
         }
@@ -180,7 +183,7 @@ impl Moments {
         if self.variance <= 0.0 {
             return if above <= 1e-9 { 1.0 } else { 0.0 };
         }
-        normal_upper((above - real(self.step) / 2.0) / self.variance.sqrt())
+        normal_upper((above - to_f64(self.step) / 2.0) / self.variance.sqrt())
     }
 }
 
@@ -241,14 +244,14 @@ impl Statistic {
     pub(crate) fn at_most(&self, value: u64) -> f64 {
         match self {
             Self::Exact(law) => law.at_most(value),
-            Self::Normal(moments) => moments.at_most(real(value)),
+            Self::Normal(moments) => moments.at_most(to_f64(value)),
         }
     }
 
     pub(crate) fn at_least(&self, value: u64) -> f64 {
         match self {
             Self::Exact(law) => law.at_least(value),
-            Self::Normal(moments) => moments.at_least(real(value)),
+            Self::Normal(moments) => moments.at_least(to_f64(value)),
         }
     }
 
@@ -280,7 +283,7 @@ mod tests {
     }
 
     fn dense(law: &Law) -> Vec<(u64, f64)> {
-        let places = (0..).map(|k: usize| law.start + wide(k * law.step));
+        let places = (0..).map(|k: usize| law.start + to_u64(k * law.step));
         places.zip(law.mass.iter().copied()).collect()
     }
 

@@ -34,10 +34,10 @@ pub mod stratified;
 
 use serde::Serialize;
 
-pub(crate) use interval::wilson_of;
+pub(crate) use interval::wilson_bounds;
 pub use interval::{Interval, bootstrap_difference, bootstrap_mean, wilson};
 
-use crate::number::{real, unordered_mean, unordered_sum};
+use crate::number::{to_f64, unordered_mean, unordered_sum};
 use special::student_two_sided;
 
 /// Mean and spread of a sample.
@@ -72,7 +72,7 @@ impl Summary {
         usable.then(|| Self {
             count,
             mean,
-            deviation: (count > 1).then(|| (squares / real(count as u64 - 1)).sqrt()),
+            deviation: (count > 1).then(|| (squares / to_f64(count as u64 - 1)).sqrt()),
         })
     }
 }
@@ -114,13 +114,14 @@ pub fn welch(left: &[f64], right: &[f64]) -> Option<Welch> {
     let (left, right) = (Summary::from_values(left)?, Summary::from_values(right)?);
     let error = |sample: &Summary| {
         let variance = sample.deviation?.powi(2);
-        Some(variance / real(sample.count))
+        Some(variance / to_f64(sample.count))
     };
     let (from_left, from_right) = (error(&left)?, error(&right)?);
     let both = from_left + from_right;
     let t = (left.mean - right.mean) / both.sqrt();
     // Shares, because the squares of small errors would vanish.
-    let share = |part: f64, sample: &Summary| (part / both).powi(2) / real(sample.count as u64 - 1);
+    let share =
+        |part: f64, sample: &Summary| (part / both).powi(2) / to_f64(sample.count as u64 - 1);
     let df = 1.0 / (share(from_left, &left) + share(from_right, &right));
     (t.is_finite() && df.is_finite()).then(|| Welch {
         t,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::law::MOST_WORK;
 use super::quantile::{normal_95, normal_upper};
-use crate::number::{real, rounded_up};
+use crate::number::{ceil_to_u64, to_f64};
 
 /// A shift between two samples as a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -73,7 +73,7 @@ fn bound(baseline: usize, candidate: usize) -> Option<(usize, f64)> {
         return None;
     }
     if baseline as u128 * candidate as u128 * baseline.min(candidate) as u128 > MOST_WORK {
-        return approximate_bound(real(baseline), real(candidate));
+        return approximate_bound(to_f64(baseline), to_f64(candidate));
     }
     let law = mann_whitney(baseline.min(candidate), baseline.max(candidate));
     let mut tail = 0.0;
@@ -93,8 +93,8 @@ fn approximate_bound(m: f64, n: f64) -> Option<(usize, f64)> {
     let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();
     let below = m * n / 2.0 - normal_95() * deviation;
     // P(U ≤ k − 1) = Φ((k − ½ − mn/2) / s).
-    let k = usize::try_from(rounded_up(below + 0.5)?.checked_sub(1)?).ok()?;
-    let tail = normal_upper((m * n / 2.0 + 0.5 - real(k)) / deviation);
+    let k = usize::try_from(ceil_to_u64(below + 0.5)?.checked_sub(1)?).ok()?;
+    let tail = normal_upper((m * n / 2.0 + 0.5 - to_f64(k)) / deviation);
     (k > 0).then_some((k, 1.0 - 2.0 * tail))
 }
 
@@ -111,7 +111,7 @@ fn mann_whitney(m: usize, n: usize) -> Vec<f64> {
         for u in i..places {
             law[u] += law[u - i];
         }
-        let scale = real(i) / real(n + i);
+        let scale = to_f64(i) / to_f64(n + i);
         for probability in &mut law {
             *probability *= scale;
         }

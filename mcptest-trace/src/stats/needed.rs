@@ -1,7 +1,7 @@
 //! How many runs a question needs.
 
 use super::quantile::normal_upper_point;
-use crate::number::rounded_up;
+use crate::number::ceil_to_u64;
 
 /// The normal point of a power of 0.8.
 pub(crate) const POWER_POINT: f64 = 0.841_621_2;
@@ -42,7 +42,7 @@ pub fn runs_for_drop(before: f64, drop: f64, share: f64) -> Option<u64> {
     let middle = f64::midpoint(before, now);
     let root = normal_upper_point(share) * (2.0 * spread(middle)).sqrt()
         + POWER_POINT * (spread(before) + spread(now)).sqrt();
-    rounded_up(root * root / (drop * drop)).map(|runs| runs.max(1))
+    ceil_to_u64(root * root / (drop * drop)).map(|runs| runs.max(1))
 }
 
 #[cfg(test)]

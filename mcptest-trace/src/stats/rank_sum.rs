@@ -4,7 +4,7 @@
 //! of the sum is counted over all choices of that many ranks.
 
 use super::law::{Law, MOST_WORK, Moments, Statistic};
-use crate::number::{real, wide};
+use crate::number::{to_f64, to_u64};
 
 /// Doubled rank sum of one sample among both, with its law when both come from one source.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,8 +34,8 @@ impl RankSum {
         for tied in values.chunk_by(|left, right| left.0.total_cmp(&right.0).is_eq()) {
             // Ranks first..=last have the mean (first + last) / 2.
             let first = doubled.len() + 1;
-            let rank = wide(2 * first + tied.len() - 1);
-            seen += rank * wide(tied.iter().filter(|(_, mine)| *mine).count());
+            let rank = to_u64(2 * first + tied.len() - 1);
+            seen += rank * to_u64(tied.iter().filter(|(_, mine)| *mine).count());
             doubled.extend(tied.iter().map(|_| rank));
         }
         Self {
@@ -46,19 +46,19 @@ impl RankSum {
 
     /// P(rank sum ≥ what was seen): small when the sample is larger than the others.
     #[must_use]
-    pub fn larger(&self) -> f64 {
+    pub fn p_larger(&self) -> f64 {
         self.law.at_least(self.seen)
     }
 
     /// P(rank sum ≤ what was seen): small when the sample is smaller than the others.
     #[must_use]
-    pub fn smaller(&self) -> f64 {
+    pub fn p_smaller(&self) -> f64 {
         self.law.at_most(self.seen)
     }
 
     /// The smallest p for a larger sample that these values can lead to; 0 of an approximation.
     #[must_use]
-    pub fn smallest(&self) -> f64 {
+    pub fn smallest_p(&self) -> f64 {
         self.law.smallest()
     }
 
@@ -119,11 +119,11 @@ fn law(doubled: &[u64], wanted: usize) -> Statistic {
 
 /// Mean and variance of the sum of `wanted` ranks drawn without replacement.
 fn moments(doubled: &[u64], wanted: usize) -> Moments {
-    let (all, wanted) = (real(doubled.len()), real(wanted));
-    let mean = doubled.iter().map(|rank| real(*rank)).sum::<f64>() / all;
+    let (all, wanted) = (to_f64(doubled.len()), to_f64(wanted));
+    let mean = doubled.iter().map(|rank| to_f64(*rank)).sum::<f64>() / all;
     let squares: f64 = doubled
         .iter()
-        .map(|rank| (real(*rank) - mean).powi(2))
+        .map(|rank| (to_f64(*rank) - mean).powi(2))
         .sum();
     let tied = doubled.iter().any(|rank| rank % 2 == 1)
         || doubled.windows(2).any(|pair| pair[0] == pair[1]);
@@ -144,11 +144,11 @@ mod tests {
         let before = [1000.0, 1100.0, 1050.0, 1200.0];
         let now = [1500.0, 1300.0, 1250.0, 1600.0];
         let ranked = RankSum::rank(&now, &before);
-        assert!((ranked.larger() / 0.014_285_714_285_714 - 1.0).abs() < 1e-12);
-        assert!((ranked.smaller() - 1.0).abs() < 1e-15);
-        assert!((ranked.smallest() - 1.0 / 70.0).abs() < 1e-12);
+        assert!((ranked.p_larger() / 0.014_285_714_285_714 - 1.0).abs() < 1e-12);
+        assert!((ranked.p_smaller() - 1.0).abs() < 1e-15);
+        assert!((ranked.smallest_p() - 1.0 / 70.0).abs() < 1e-12);
         let two = RankSum::sum([&ranked, &ranked]);
-        assert!((two.larger() - 1.0 / 4900.0).abs() < 1e-15);
+        assert!((two.p_larger() - 1.0 / 4900.0).abs() < 1e-15);
     }
 
     #[test]
@@ -160,10 +160,10 @@ mod tests {
         ] {
             let ranked = RankSum::rank(&sample, &others);
             assert!(
-                (ranked.larger() - 1.0).abs() < 1e-12 && (ranked.smaller() - 1.0).abs() < 1e-12
+                (ranked.p_larger() - 1.0).abs() < 1e-12 && (ranked.p_smaller() - 1.0).abs() < 1e-12
             );
         }
-        assert!((RankSum::sum([]).larger() - 1.0).abs() < 1e-12);
+        assert!((RankSum::sum([]).p_larger() - 1.0).abs() < 1e-12);
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         let mut doubled: Vec<u64> = (1..=80).map(|rank| 2 * rank).collect();
         let normal = Statistic::Normal(moments(&doubled, 40));
         assert!(exact.is_exact());
-        assert!((normal.at_least(exact.seen) - exact.larger()).abs() < 2e-3);
+        assert!((normal.at_least(exact.seen) - exact.p_larger()).abs() < 2e-3);
         doubled = (1..=400).map(|rank| 2 * rank).collect();
         assert!(!law(&doubled, 200).is_exact());
     }
@@ -212,9 +212,9 @@ mod tests {
             let real = |values: &[u8]| values.iter().map(|v| f64::from(*v)).collect::<Vec<_>>();
             let (sample, others) = (real(&sample), real(&others));
             let ranked = RankSum::rank(&sample, &others);
-            prop_assert!((ranked.larger() - slow(&sample, &others)).abs() < 1e-12);
+            prop_assert!((ranked.p_larger() - slow(&sample, &others)).abs() < 1e-12);
             let back = RankSum::rank(&others, &sample);
-            prop_assert!((ranked.larger() - back.smaller()).abs() < 1e-12);
+            prop_assert!((ranked.p_larger() - back.p_smaller()).abs() < 1e-12);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How far apart two sequences are: 1 − 2 · LCS / (length + length'), by their longest common
 //! subsequence.
 
-use crate::number::real;
+use crate::number::to_f64;
 
 /// The distance of two sequences, 0 (the same) to 1 (nothing in common); 0 for two empty ones.
 ///
@@ -20,7 +20,7 @@ pub fn distance<T: PartialEq>(left: &[T], right: &[T]) -> f64 {
     if length == 0 {
         return 0.0;
     }
-    1.0 - 2.0 * real(longest_common(left, right)) / real(length)
+    1.0 - 2.0 * to_f64(longest_common(left, right)) / to_f64(length)
 }
 
 fn longest_common<T: PartialEq>(left: &[T], right: &[T]) -> usize {

@@ -9,7 +9,7 @@
 use super::law::{Law, Statistic};
 use super::needed::POWER_POINT;
 use super::quantile::{normal_upper_point, student_95};
-use crate::number::{log_factorials, mean, real, rounded_up, share, wide};
+use crate::number::{ceil_to_u64, log_factorials, mean, share, to_f64, to_u64};
 
 /// Passes and runs of one agent on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Passes {
         let weights: Vec<f64> = (least..=most)
             .map(|x| (ways(now, x) + ways(before, passes - x) - total).exp())
             .collect();
-        Law::from_weights(wide(least), &weights)
+        Law::from_weights(to_u64(least), &weights)
     }
 }
 
@@ -83,23 +83,23 @@ pub fn stratified(agents: &[Passes]) -> Stratified {
         .map(|agent| Statistic::Exact(agent.law()))
         .collect();
     let law = Statistic::sum(&laws);
-    let seen = wide(agents.iter().map(|agent| agent.now.0).sum());
+    let seen = to_u64(agents.iter().map(|agent| agent.now.0).sum());
     Stratified {
         worse: law.at_most(seen),
         better: law.at_least(seen),
-        smallest: smallest(agents),
+        smallest: smallest_p(agents),
         exact: law.is_exact(),
     }
 }
 
-fn smallest(agents: &[Passes]) -> f64 {
+fn smallest_p(agents: &[Passes]) -> f64 {
     let log: f64 = agents
         .iter()
         .map(|agent| {
             // C(n, x) / C(N, x) = Π (n − i) / (N − i) for i below x.
             let (passed, runs) = agent.before;
             let all = agent.runs();
-            let factor = |i: usize| (real(runs - i) / real(all - i)).ln();
+            let factor = |i: usize| (to_f64(runs - i) / to_f64(all - i)).ln();
             (0..passed).map(factor).sum::<f64>()
         })
         .sum();
@@ -132,7 +132,7 @@ pub const LEAST_FOR_INTERVAL: usize = 3;
 /// ```
 #[must_use]
 pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
-    let count = real(values.len());
+    let count = to_f64(values.len());
     let mean = mean(values.iter().copied())?;
     let interval = student_95(count - 1.0).filter(|_| values.len() >= LEAST_FOR_INTERVAL);
     let interval = interval.map(|t| {
@@ -149,9 +149,9 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
 pub fn noticeable_mean_drop(agents: &[Passes], share: f64) -> Option<f64> {
     let (mut variance, mut weight) = (0.0, 0.0);
     for agent in agents.iter().filter(|agent| agent.runs() > 1) {
-        let all = real(agent.runs());
-        let product = real(agent.before.1) * real(agent.now.1);
-        let q = (real(agent.before.0 + agent.now.0) + 0.5) / (all + 1.0);
+        let all = to_f64(agent.runs());
+        let product = to_f64(agent.before.1) * to_f64(agent.now.1);
+        let q = (to_f64(agent.before.0 + agent.now.0) + 0.5) / (all + 1.0);
         variance += product * q * (1.0 - q) / (all - 1.0);
         weight += product / all;
     }
@@ -162,10 +162,10 @@ pub fn noticeable_mean_drop(agents: &[Passes], share: f64) -> Option<f64> {
 /// runs would have noticed: it falls with the root of the runs.
 #[must_use]
 pub fn runs_for_mean_drop(agents: &[Passes], noticed: f64, margin: f64) -> Option<u64> {
-    let sides = real(2 * agents.len());
-    let runs = real(agents.iter().map(Passes::runs).sum::<usize>()) / sides;
+    let sides = to_f64(2 * agents.len());
+    let runs = to_f64(agents.iter().map(Passes::runs).sum::<usize>()) / sides;
     let factor = noticed / margin;
-    rounded_up(runs * factor * factor)
+    ceil_to_u64(runs * factor * factor)
 }
 
 #[cfg(test)]

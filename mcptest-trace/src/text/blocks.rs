@@ -14,16 +14,16 @@ pub struct MarkdownBlock {
 
 impl MarkdownBlock {
     /// A piece of Markdown that is kept or left out whole.
-    pub fn whole(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>) -> Self {
         Self {
             head: text.into(),
             ..Self::default()
         }
     }
 
-    fn signs(&self) -> usize {
-        let rows: usize = self.rows.iter().map(|row| signs(row)).sum();
-        signs(&self.head) + rows + signs(&self.tail)
+    fn utf16_len(&self) -> usize {
+        let rows: usize = self.rows.iter().map(|row| utf16_len(row)).sum();
+        utf16_len(&self.head) + rows + utf16_len(&self.tail)
     }
 
     fn push_onto(&self, text: &mut String, rows: usize) {
@@ -36,7 +36,7 @@ impl MarkdownBlock {
 }
 
 /// The length of a text in units of UTF-16: no other count of its characters is larger.
-fn signs(text: &str) -> usize {
+fn utf16_len(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
@@ -51,9 +51,9 @@ fn signs(text: &str) -> usize {
 /// assert_eq!(joined(&blocks, 13, "Cut."), "one\n\nCut.\n");
 /// ```
 #[must_use]
-pub fn joined(blocks: &[MarkdownBlock], most: usize, cut: &str) -> String {
+pub fn join_blocks(blocks: &[MarkdownBlock], most: usize, cut: &str) -> String {
     let mut text = String::new();
-    let all: usize = blocks.iter().map(MarkdownBlock::signs).sum();
+    let all: usize = blocks.iter().map(MarkdownBlock::utf16_len).sum();
     if all <= most {
         for block in blocks {
             block.push_onto(&mut text, block.rows.len());
@@ -61,17 +61,17 @@ pub fn joined(blocks: &[MarkdownBlock], most: usize, cut: &str) -> String {
         return text;
     }
     let cut = format!("\n{cut}\n");
-    let mut left = most.saturating_sub(signs(&cut));
+    let mut left = most.saturating_sub(utf16_len(&cut));
     for block in blocks {
-        let size = block.signs();
+        let size = block.utf16_len();
         if size <= left {
             block.push_onto(&mut text, block.rows.len());
             left -= size;
             continue;
         }
-        let mut room = left.saturating_sub(signs(&block.head) + signs(&block.tail));
+        let mut room = left.saturating_sub(utf16_len(&block.head) + utf16_len(&block.tail));
         let fits = |row: &&String| {
-            let size = signs(row);
+            let size = utf16_len(row);
             let fits = size <= room;
             room = room.saturating_sub(size);
             fits
@@ -101,17 +101,17 @@ mod tests {
 
     #[test]
     fn a_table_loses_its_last_rows_and_is_closed() {
-        let text = joined(&[table(100)], 90, "Cut.");
+        let text = join_blocks(&[table(100)], 90, "Cut.");
         assert!(text.ends_with("| 4 🛒 |\n\n</details>\n\nCut.\n"), "{text}");
         // Nothing of a table that has no room for a row.
-        assert_eq!(joined(&[table(100)], 45, "Cut."), "\nCut.\n");
+        assert_eq!(join_blocks(&[table(100)], 45, "Cut."), "\nCut.\n");
     }
 
     proptest! {
         #[test]
         fn no_text_is_longer_than_it_may_be(rows in 0..60_usize, most in 10..900_usize) {
-            let blocks = [MarkdownBlock::whole("first\n"), table(rows), MarkdownBlock::whole("last\n")];
-            let text = joined(&blocks, most, "Cut.");
+            let blocks = [MarkdownBlock::new("first\n"), table(rows), MarkdownBlock::new("last\n")];
+            let text = join_blocks(&blocks, most, "Cut.");
             prop_assert!(text.encode_utf16().count() <= most);
             prop_assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
             prop_assert_eq!(text.contains("last"), !text.contains("Cut."));

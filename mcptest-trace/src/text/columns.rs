@@ -15,7 +15,7 @@ pub fn width(text: &str) -> usize {
 /// A text of at most so many columns, with `…` in its middle where that leaves something out: names differ
 /// at their ends as often as at their beginnings.
 #[must_use]
-pub fn fitted(text: &str, most: usize) -> String {
+pub fn truncate_middle(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
     }
@@ -42,7 +42,7 @@ pub fn fitted(text: &str, most: usize) -> String {
 
 /// A text on one line of at most so many columns, with `…` at its end where that leaves something out.
 #[must_use]
-pub fn ended(text: &str, most: usize) -> String {
+pub fn truncate_end(text: &str, most: usize) -> String {
     if width(text) <= most {
         return text.to_owned();
     }
@@ -59,7 +59,7 @@ pub fn ended(text: &str, most: usize) -> String {
 
 /// A text and the spaces that fill a column.
 #[must_use]
-pub fn filled(text: &str, column: usize) -> String {
+pub fn pad_to(text: &str, column: usize) -> String {
     let fill = column.saturating_sub(width(text));
     format!("{text}{:fill$}", "")
 }
@@ -67,7 +67,7 @@ pub fn filled(text: &str, column: usize) -> String {
 /// A text in lines of at most [`COLUMNS`], broken at spaces; all but the first are indented. A word that is
 /// longer than a line has a line of its own.
 #[must_use]
-pub fn wrapped(text: &str, indent: usize) -> String {
+pub fn wrap(text: &str, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -90,28 +90,28 @@ mod tests {
 
     #[test]
     fn wide_signs_take_two_columns() {
-        assert_eq!(filled("🛒", 4), "🛒  ");
-        assert_eq!(fitted("refund_desk_🛒_gpt", 9), "refu…_gpt");
-        assert_eq!(fitted("🛒🛒🛒🛒", 5), "🛒…🛒");
-        assert_eq!(ended("🛒🛒🛒🛒", 5), "🛒🛒…");
-        assert_eq!(ended("abcde", 5), "abcde");
+        assert_eq!(pad_to("🛒", 4), "🛒  ");
+        assert_eq!(truncate_middle("refund_desk_🛒_gpt", 9), "refu…_gpt");
+        assert_eq!(truncate_middle("🛒🛒🛒🛒", 5), "🛒…🛒");
+        assert_eq!(truncate_end("🛒🛒🛒🛒", 5), "🛒🛒…");
+        assert_eq!(truncate_end("abcde", 5), "abcde");
     }
 
     #[test]
     fn long_lines_are_broken_at_spaces() {
         let text = format!("{} {}", "a".repeat(60), "b".repeat(60));
         assert_eq!(
-            wrapped(&text, 2),
+            wrap(&text, 2),
             format!("{}\n  {}", "a".repeat(60), "b".repeat(60))
         );
-        assert_eq!(wrapped("short", 2), "short");
+        assert_eq!(wrap("short", 2), "short");
     }
 
     proptest! {
         #[test]
         fn nothing_is_wider_than_its_column(text in "\\PC{0,60}", most in 1..40_usize) {
-            prop_assert!(width(&fitted(&text, most)) <= most);
-            prop_assert!(width(&ended(&text, most)) <= most);
+            prop_assert!(width(&truncate_middle(&text, most)) <= most);
+            prop_assert!(width(&truncate_end(&text, most)) <= most);
         }
     }
 }

@@ -11,12 +11,12 @@ mod suggest;
 mod truncate;
 mod variable_name;
 
-pub use blocks::{MarkdownBlock, joined};
-pub use columns::{COLUMNS, ended, filled, fitted, width, wrapped};
+pub use blocks::{MarkdownBlock, join_blocks};
+pub use columns::{COLUMNS, pad_to, truncate_end, truncate_middle, width, wrap};
 pub use escape::{escape, escape_line, escape_stored_line, is_hostile};
 pub use markdown::{escape_markdown, escape_markdown_but_code};
-pub use pluralize::counted;
+pub use pluralize::pluralize;
 pub use slug::slug;
 pub use suggest::{misspelt, nearest, quoted_list};
-pub(crate) use truncate::cut;
-pub use variable_name::variable;
+pub(crate) use truncate::truncate;
+pub use variable_name::variable_name;

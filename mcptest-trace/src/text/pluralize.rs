@@ -9,6 +9,6 @@
 /// assert_eq!(counted(0, "run"), "0 runs");
 /// ```
 #[must_use]
-pub fn counted(count: usize, what: &str) -> String {
+pub fn pluralize(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

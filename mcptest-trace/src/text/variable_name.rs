@@ -8,7 +8,7 @@
 /// assert_eq!(variable("order-desk 2"), "ORDER_DESK_2");
 /// ```
 #[must_use]
-pub fn variable(name: &str) -> String {
+pub fn variable_name(name: &str) -> String {
     let part = |character: char| match character {
         character if character.is_ascii_alphanumeric() => character.to_ascii_uppercase(),
         _ => '_',

@@ -19,17 +19,17 @@ const SHORT: usize = 64;
 /// ```
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
-    spelt(value, false)
+    spelled_json(value, false)
 }
 
 /// The value as [`canonical_json`] writes it, but one spelling for numbers of one value: `1` for `1.0`.
 /// Two values have the same exactly when they are [equal by value](json_eq).
 #[must_use]
 pub fn value_json(value: &Value) -> String {
-    spelt(value, true)
+    spelled_json(value, true)
 }
 
-fn spelt(value: &Value, by_value: bool) -> String {
+fn spelled_json(value: &Value, by_value: bool) -> String {
     let mut out = Vec::with_capacity(SHORT);
     write(value, by_value, &mut out);
     // JSON is UTF-8.
@@ -62,7 +62,7 @@ pub(super) fn sorted(map: &Map<String, Value>) -> impl Iterator<Item = (&String,
 
 fn write(value: &Value, by_value: bool, out: &mut Vec<u8>) {
     match value {
-        Value::Number(number) if by_value && number.is_f64() => match whole(number) {
+        Value::Number(number) if by_value && number.is_f64() => match as_integer(number) {
             Some(whole) => write_plain(&whole, out),
             None => write_plain(number, out),
         },
@@ -124,7 +124,7 @@ pub fn json_eq(left: &Value, right: &Value) -> bool {
 }
 
 fn number_eq(left: &Number, right: &Number) -> bool {
-    match (whole(left), whole(right)) {
+    match (as_integer(left), as_integer(right)) {
         (None, None) => left.as_f64() == right.as_f64(),
         // Beyond 2^53 a float cannot tell neighbours apart, so a whole number is only equal to a
         // float that converts to exactly that number.
@@ -138,7 +138,7 @@ fn number_eq(left: &Number, right: &Number) -> bool {
     clippy::cast_possible_truncation,
     reason = "the range is checked"
 )]
-pub(super) fn whole(number: &Number) -> Option<i128> {
+pub(super) fn as_integer(number: &Number) -> Option<i128> {
     let spelt = number.as_i64().map(i128::from);
     let spelt = spelt.or_else(|| number.as_u64().map(i128::from));
     spelt.or_else(|| {
@@ -156,17 +156,17 @@ pub(crate) fn without_null(mut value: Value) -> Value {
 }
 
 /// Calls `found` with every scalar of a value.
-pub(crate) fn each_scalar<'a>(value: &'a Value, found: &mut impl FnMut(&'a Value)) {
+pub(crate) fn for_each_scalar<'a>(value: &'a Value, found: &mut impl FnMut(&'a Value)) {
     match value {
-        Value::Array(items) => items.iter().for_each(|item| each_scalar(item, found)),
-        Value::Object(map) => map.values().for_each(|item| each_scalar(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| for_each_scalar(item, found)),
+        Value::Object(map) => map.values().for_each(|item| for_each_scalar(item, found)),
         scalar => found(scalar),
     }
 }
 
 /// Calls `found` with every text of a value but its keys.
-pub(crate) fn each_text<'a>(value: &'a Value, found: &mut impl FnMut(&'a str)) {
-    each_scalar(value, &mut |scalar| {
+pub(crate) fn for_each_text<'a>(value: &'a Value, found: &mut impl FnMut(&'a str)) {
+    for_each_scalar(value, &mut |scalar| {
         if let Value::String(text) = scalar {
             found(text);
         }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::text::cut;
+use crate::text::truncate;
 
 use super::envelope::{self, Make, Parts, PathKeys, Recorded};
 use super::error::{CassetteError, Flaw};
 use super::json::{Json, Object};
-use super::location::{self, Loss, Place};
+use super::location::{self, Location, Loss};
 use super::origin::Origin;
 use super::parse::{self, Parsed};
 use super::read;
@@ -31,7 +31,7 @@ pub const SCHEMA_VERSION: &str = "v1";
 
 /// The minor version that a recording states: that of the keys that it may have. `v1` states none; `v1.3` the
 /// third.
-fn minor(version: &str) -> Option<u64> {
+fn parse_minor_version(version: &str) -> Option<u64> {
     match version.strip_prefix(SCHEMA_VERSION)? {
         "" => Some(0),
         rest => rest.strip_prefix('.')?.parse().ok(),
@@ -216,11 +216,11 @@ impl Run {
 ///
 /// Every problem of the run, or the first where it is no JSON.
 pub fn parse_run(bytes: &[u8], origin: &Origin) -> Result<Run, CassetteError> {
-    parse_text(&Arc::new(bytes.to_vec()), origin)
+    parse_run_text(&Arc::new(bytes.to_vec()), origin)
 }
 
 /// Reads one run from its JSON text, which the run keeps.
-pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, CassetteError> {
+pub(super) fn parse_run_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, CassetteError> {
     let bytes = envelope::without_mark_of_order(text);
     let refuse =
         |problem: String, help: &str| Err(CassetteError::new(origin, vec![problem.into()], help));
@@ -239,7 +239,10 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
         );
     };
     let stated = map.get("schema_version");
-    let minor = match (stated, stated.and_then(Json::as_str).and_then(minor)) {
+    let minor = match (
+        stated,
+        stated.and_then(Json::as_str).and_then(parse_minor_version),
+    ) {
         (_, Some(minor)) => minor,
         (Some(_), None) => {
             let version = map.take("schema_version").unwrap_or_default().into_value();
@@ -261,9 +264,9 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
         }
     };
     let mut problems = Vec::new();
-    let mut run = typed(map, origin.clone(), text, minor, &mut problems);
+    let mut run = build_run(map, origin.clone(), text, minor, &mut problems);
     let lost = if lossy {
-        losses(bytes, origin)
+        lossy_values(bytes, origin)
     } else {
         Vec::new()
     };
@@ -272,10 +275,10 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
         let find = if problem.of_key {
             location::find_key
         } else {
-            location::find
+            location::find_value
         };
         let at = find(bytes, &problem.path);
-        let at = at.map(|offset| Place::at_offset(bytes, offset, origin.line.unwrap_or(1)));
+        let at = at.map(|offset| Location::at_offset(bytes, offset, origin.line.unwrap_or(1)));
         Flaw::new(&problem.to_string(), at)
     };
     if problems.is_empty() && lost.is_empty() {
@@ -284,11 +287,14 @@ pub(super) fn parse_text(text: &Arc<Vec<u8>>, origin: &Origin) -> Result<Run, Ca
         return Ok(run);
     }
     let typed = problems.iter().map(told);
-    Err(flawed(origin, lost.into_iter().chain(typed).collect()))
+    Err(cassette_error(
+        origin,
+        lost.into_iter().chain(typed).collect(),
+    ))
 }
 
 /// The error that lists these flaws, in the order of the text.
-fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
+fn cassette_error(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
     flaws.sort_by_key(|flaw| {
         let place = flaw.place.as_ref();
         place.map_or((usize::MAX, 0), |place| (place.line, place.column))
@@ -302,7 +308,7 @@ fn flawed(origin: &Origin, mut flaws: Vec<Flaw>) -> CassetteError {
 }
 
 /// The keys and numbers of this text that a [`Value`] of it would lose.
-fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
+fn lossy_values(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
     let lost = location::losses(bytes).into_iter().map(|lost| {
         let path = &lost.path;
         let message = match &lost.what {
@@ -315,11 +321,11 @@ fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
                 } else {
                     "is no 64-bit number"
                 };
-                let spelt = cut(spelt, SPELT);
+                let spelt = truncate(spelt, SPELT);
                 format!("`{path}`: {spelt} {why} and would be rounded; write it as text")
             }
         };
-        let at = Place::at_offset(bytes, lost.offset, origin.line.unwrap_or(1));
+        let at = Location::at_offset(bytes, lost.offset, origin.line.unwrap_or(1));
         Flaw::new(&message, Some(at))
     });
     lost.collect()
@@ -328,14 +334,14 @@ fn losses(bytes: &[u8], origin: &Origin) -> Vec<Flaw> {
 /// Says what a text is that is no JSON, or where it goes wrong.
 fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> CassetteError {
     // A number beyond all floats ends the reading of what is JSON in form.
-    let lost = losses(bytes, origin);
+    let lost = lossy_values(bytes, origin);
     if !lost.is_empty() {
-        return flawed(origin, lost);
+        return cassette_error(origin, lost);
     }
     if let Some((problem, help)) = foreign_file::diagnose(bytes) {
         return CassetteError::new(origin, vec![problem.into()], help);
     }
-    let values = foreign_file::values(bytes);
+    let values = foreign_file::count_values(bytes);
     if let (Some(values @ 2..), None) = (values, origin.line) {
         let problem = format!("holds {values} JSON values, and a file of this name holds one run");
         let help = "if each line is one run, name the file `.jsonl`; if not, put each run into its own file";
@@ -344,7 +350,7 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
     if let Err(error) = std::str::from_utf8(bytes) {
         let at = error.valid_up_to();
         let byte = bytes.get(at).copied().unwrap_or_default();
-        let place = Place::at_offset(bytes, at, origin.line.unwrap_or(1));
+        let place = Location::at_offset(bytes, at, origin.line.unwrap_or(1));
         let flaw = Flaw::new(
             &format!("is not UTF-8 text: byte 0x{byte:02X}"),
             Some(place),
@@ -368,12 +374,12 @@ fn not_json(bytes: &[u8], origin: &Origin, error: &serde_json::Error) -> Cassett
         .map(<[u8]>::len)
         .sum();
     let offset = start + error.column().saturating_sub(1);
-    let place = Place::at_offset(bytes, offset, origin.line.unwrap_or(1));
+    let place = Location::at_offset(bytes, offset, origin.line.unwrap_or(1));
     let flaw = Flaw::new(&format!("is not JSON: {words}"), Some(place));
     CassetteError::new(origin, vec![flaw], help)
 }
 
-fn typed(
+fn build_run(
     mut map: Object<'_>,
     origin: Origin,
     text: &Arc<Vec<u8>>,
@@ -381,7 +387,7 @@ fn typed(
     problems: &mut Vec<Problem>,
 ) -> Run {
     let mut at = Reader::new(problems).with_minor_version(minor);
-    at.keys(&map, &fields::RUN);
+    at.check_keys(&map, &fields::RUN);
     let recorded = Recorded::read(text, &map);
     let map = &mut map;
     let session = map.take("session").map(Json::into_value);

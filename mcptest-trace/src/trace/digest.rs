@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use super::canonical::{sorted, whole};
+use super::canonical::{as_integer, sorted};
 use super::{AsTrace, Trace};
 
 /// What stands for a value when it is compared with many others.
@@ -50,7 +50,7 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
     match value {
         Value::Null => 0_u8.hash(hasher),
         Value::Bool(flag) => (1_u8, flag).hash(hasher),
-        Value::Number(number) => match whole(number) {
+        Value::Number(number) => match as_integer(number) {
             Some(whole) => (2_u8, whole).hash(hasher),
             None => (3_u8, number.as_f64().unwrap_or_default().to_bits()).hash(hasher),
         },
@@ -91,7 +91,7 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
 /// assert_eq!(groups, [vec![0, 2], vec![1]]);
 /// ```
 #[must_use]
-pub fn alike<T: AsTrace>(runs: &[T]) -> Vec<Vec<usize>> {
+pub fn group_alike<T: AsTrace>(runs: &[T]) -> Vec<Vec<usize>> {
     let mut places: BTreeMap<Digest, usize> = BTreeMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
@@ -129,12 +129,12 @@ mod tests {
         ] {
             let mut changed = run.clone();
             *changed.pointer_mut(pointer).unwrap() = other;
-            assert_eq!(alike(&[run.clone(), changed]).len(), 2, "{pointer}");
+            assert_eq!(group_alike(&[run.clone(), changed]).len(), 2, "{pointer}");
         }
         let mut slower = run.clone();
         slower["conversation"] = json!({ "duration_ms": 7, "tokens": { "total": 9 } });
-        assert_eq!(alike(&[run, slower]), [vec![0, 1]]);
-        assert!(alike::<Trace>(&[]).is_empty());
+        assert_eq!(group_alike(&[run, slower]), [vec![0, 1]]);
+        assert!(group_alike::<Trace>(&[]).is_empty());
     }
 
     fn value() -> impl Strategy<Value = Value> {

@@ -163,7 +163,7 @@ impl Recorded {
             make(run.trace, &wanted)
         } else {
             let typed = paths.and_then(|paths| typed_for(run.trace, paths, self.says_errors));
-            with_what_is_said_elsewhere(typed.unwrap_or_else(|| self.root(paths)), run.trace)
+            with_trace_values(typed.unwrap_or_else(|| self.root(paths)), run.trace)
         };
         computed(root, run, &wanted)
     }
@@ -201,7 +201,7 @@ impl Recorded {
 
     /// The digest without when and on which machine the run was recorded, and without how long it took. A run that
     /// was changed has none.
-    pub(super) fn digest_but_for_time(&self) -> Option<Digest> {
+    pub(super) fn timeless_digest(&self) -> Option<Digest> {
         let mut value = self.parsed().ok()?.into_value();
         let whole = value.as_object_mut()?;
         whole.remove("recorded_at");
@@ -383,7 +383,7 @@ fn computed(mut root: Map<String, Value>, run: Parts<'_>, wanted: Wanted<'_>) ->
 }
 
 /// Adds to the recorded root what the typed trace knows from other places of the recording.
-fn with_what_is_said_elsewhere(mut root: Map<String, Value>, trace: &Trace) -> Map<String, Value> {
+fn with_trace_values(mut root: Map<String, Value>, trace: &Trace) -> Map<String, Value> {
     let calls = root.get_mut("tool_calls").and_then(Value::as_array_mut);
     for call in calls.into_iter().flatten().filter_map(Value::as_object_mut) {
         if call.get("args").is_none_or(Value::is_null) {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::text::escape_line;
 
-use super::location::Place;
+use super::location::Location;
 use super::origin::Origin;
 
 /// The most characters of a problem that are shown.
@@ -29,11 +29,11 @@ pub struct Flaw {
     /// What is wrong, on one line; text of the recording in it is cleaned and cut.
     pub message: String,
     /// Where it stands in the file, where it stands at one place.
-    pub place: Option<Place>,
+    pub place: Option<Location>,
 }
 
 impl Flaw {
-    pub(super) fn new(message: &str, place: Option<Place>) -> Self {
+    pub(super) fn new(message: &str, place: Option<Location>) -> Self {
         let message = escape_line(message);
         let length = message.chars().count();
         let message = if length > LONGEST {
@@ -86,12 +86,12 @@ impl CassetteError {
     /// );
     /// ```
     #[must_use]
-    pub fn drawn(&self) -> String {
+    pub fn render(&self) -> String {
         let drawn = self.problems.iter().map(|flaw| {
             let Some(place) = &flaw.place else {
                 return format!("- {}", flaw.message);
             };
-            let Place {
+            let Location {
                 line,
                 column,
                 excerpt,

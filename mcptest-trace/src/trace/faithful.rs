@@ -20,7 +20,7 @@ pub(super) struct Faithful {
 /// Looks through a text that was found to be JSON; nothing where a value might not hold all of it, or
 /// could not be made: a key that stands twice, a number that would be rounded, half a character, too
 /// many levels, and some texts that only look so.
-pub(super) fn look(text: &str) -> Option<Faithful> {
+pub(super) fn scan(text: &str) -> Option<Faithful> {
     let bytes = text.as_bytes();
     let mut is_error = None;
     // The keys of all objects that are open, and where those of each begin.
@@ -151,7 +151,7 @@ mod tests {
             r#"{"$serde_json::private::Number":"seven"}"#,
             &format!("{}{}", "[".repeat(101), "]".repeat(101)),
         ] {
-            assert_eq!(look(text), None, "{text}");
+            assert_eq!(scan(text), None, "{text}");
         }
     }
 
@@ -176,7 +176,7 @@ mod tests {
             (r#"{"text":"{\"a\":1,\"a\":1}"}"#, None),
             (r#"["\ud83d\ude00\uD83D\uDE00"]"#, None),
         ] {
-            assert_eq!(look(text), Some(Faithful { is_error }), "{text}");
+            assert_eq!(scan(text), Some(Faithful { is_error }), "{text}");
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
         #[test]
         fn a_faithful_text_loses_nothing(text in text()) {
             prop_assume!(serde_json::from_str::<&RawValue>(&text).is_ok());
-            if let Some(seen) = look(&text) {
+            if let Some(seen) = scan(&text) {
                 let parsed = parse(text.as_bytes());
                 let parsed = parsed.map_err(|error| TestCaseError::fail(error.to_string()))?;
                 let value = parsed.value.into_value();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::de::IgnoredAny;
 
-use super::cassette::{Run, parse_run, parse_text};
+use super::cassette::{Run, parse_run, parse_run_text};
 use super::digest::Digest;
 use super::error::CassetteError;
 use super::foreign_file;
@@ -49,7 +49,7 @@ fn read(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
         .extension()
         .is_none_or(|extension| extension != "jsonl")
     {
-        return vec![parse_text(&Arc::new(bytes), &whole)];
+        return vec![parse_run_text(&Arc::new(bytes), &whole)];
     }
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     let filled = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
@@ -65,7 +65,7 @@ fn read(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
             if let Some((problem, help)) = foreign_file::diagnose(&bytes) {
                 return refuse(problem, help);
             }
-            if foreign_file::values(&bytes).is_some_and(|values| values > 0) {
+            if foreign_file::count_values(&bytes).is_some_and(|values| values > 0) {
                 return refuse(
                     "is JSON over several lines, and a `.jsonl` file holds one run a line"
                         .to_owned(),
@@ -118,14 +118,18 @@ pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteEr
                     let is_copy =
                         |earlier: &&Run| earlier.recorded.digest() == run.recorded.digest();
                     let mut earlier = alike.iter().rev().filter_map(|place| runs.get(*place));
-                    of_file.extend(earlier.find(is_copy).map(|earlier| copied(&run, earlier)));
+                    of_file.extend(
+                        earlier
+                            .find(is_copy)
+                            .map(|earlier| copy_error(&run, earlier)),
+                    );
                     alike.push(runs.len());
                     runs.push(run);
                 }
                 Err(error) => of_file.push(error),
             }
         }
-        errors.extend(bounded(of_file, shown));
+        errors.extend(limit_errors(of_file, shown));
     }
     if errors.is_empty() {
         Ok(runs)
@@ -138,7 +142,7 @@ pub fn read_runs(files: &[(PathBuf, String)]) -> Result<Vec<Run>, Vec<CassetteEr
 /// their indices, each of two or more. They may be copies; an agent that does the same every time has such runs
 /// too.
 #[must_use]
-pub fn equal_but_for_time(runs: &[Run]) -> Vec<Vec<usize>> {
+pub fn group_equal_but_for_time(runs: &[Run]) -> Vec<Vec<usize>> {
     // Most runs differ in what is at hand, and only those that do not are looked at whole.
     let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (place, run) in runs.iter().enumerate() {
@@ -152,7 +156,7 @@ pub fn equal_but_for_time(runs: &[Run]) -> Vec<Vec<usize>> {
     for places in alike.into_values().filter(|places| places.len() > 1) {
         let mut equal: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
         for place in places {
-            if let Some(digest) = runs[place].recorded.digest_but_for_time() {
+            if let Some(digest) = runs[place].recorded.timeless_digest() {
                 equal.entry(digest).or_default().push(place);
             }
         }
@@ -162,7 +166,7 @@ pub fn equal_but_for_time(runs: &[Run]) -> Vec<Vec<usize>> {
     groups
 }
 
-fn copied(run: &Run, first: &Run) -> CassetteError {
+fn copy_error(run: &Run, first: &Run) -> CassetteError {
     let origin = &first.origin;
     let problem = if run.recorded.text() == first.recorded.text() {
         format!("is a byte-for-byte copy of {origin}, not a run of its own")
@@ -176,7 +180,7 @@ fn copied(run: &Run, first: &Run) -> CassetteError {
 }
 
 /// The first errors of a file, and how many more there are.
-fn bounded(mut errors: Vec<CassetteError>, shown: &str) -> Vec<CassetteError> {
+fn limit_errors(mut errors: Vec<CassetteError>, shown: &str) -> Vec<CassetteError> {
     let more = errors.len().saturating_sub(LINES_SHOWN);
     if more > 0 {
         errors.truncate(LINES_SHOWN);

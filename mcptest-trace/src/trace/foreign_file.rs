@@ -57,7 +57,7 @@ fn conflict(bytes: &[u8]) -> Option<usize> {
 }
 
 /// How many JSON values a text holds one after another; `None` for a text that holds anything else.
-pub(super) fn values(bytes: &[u8]) -> Option<usize> {
+pub(super) fn count_values(bytes: &[u8]) -> Option<usize> {
     let stream = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
     stream
         .collect::<Result<Vec<_>, _>>()

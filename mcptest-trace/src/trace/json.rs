@@ -21,12 +21,12 @@ pub(super) enum Json<'a> {
     List(Vec<Json<'a>>),
     Object(Object<'a>),
     /// A list or an object that stays text until it is looked at.
-    Later(Later),
+    Later(Deferred),
 }
 
 /// Arguments or a result that stay text until somebody looks at them.
 #[derive(Debug)]
-pub(super) struct Later {
+pub(super) struct Deferred {
     pub(super) value: LazyValue,
     /// Whether it is an object.
     pub(super) is_object: bool,

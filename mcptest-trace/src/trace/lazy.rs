@@ -29,10 +29,10 @@ use serde_json::Value;
 /// assert_eq!(args, json!({ "order": "A-1" }));
 /// ```
 #[derive(Clone, Default)]
-pub struct LazyValue(Kept);
+pub struct LazyValue(State);
 
 #[derive(Clone)]
-enum Kept {
+enum State {
     Value(Value),
     Text(Arc<Text>),
 }
@@ -48,7 +48,7 @@ struct Text {
 impl LazyValue {
     /// A value that stands in this text, and how it is parsed; nothing where it does not stand there.
     /// That it can be parsed without losing anything was seen before.
-    pub(super) fn within(
+    pub(super) fn from_text(
         run: &Arc<Vec<u8>>,
         text: &str,
         parse: fn(&[u8]) -> Value,
@@ -57,7 +57,7 @@ impl LazyValue {
         let range = start..start + text.len();
         let stands = run.get(range.clone()) == Some(text.as_bytes());
         stands.then(|| {
-            Self(Kept::Text(Arc::new(Text {
+            Self(State::Text(Arc::new(Text {
                 run: Arc::clone(run),
                 range,
                 parse,
@@ -69,15 +69,15 @@ impl LazyValue {
     /// Whether it is `null`, without a look at what stays text.
     #[must_use]
     pub fn is_null(&self) -> bool {
-        matches!(self.0, Kept::Value(Value::Null))
+        matches!(self.0, State::Value(Value::Null))
     }
 
     /// The value itself.
     #[must_use]
     pub fn into_value(self) -> Value {
         match self.0 {
-            Kept::Value(value) => value,
-            Kept::Text(_) => (*self).clone(),
+            State::Value(value) => value,
+            State::Text(_) => (*self).clone(),
         }
     }
 }
@@ -87,8 +87,8 @@ impl Deref for LazyValue {
 
     fn deref(&self) -> &Value {
         match &self.0 {
-            Kept::Value(value) => value,
-            Kept::Text(text) => {
+            State::Value(value) => value,
+            State::Text(text) => {
                 let parsed = || (text.parse)(&text.run[text.range.clone()]);
                 text.value.get_or_init(parsed)
             }
@@ -96,7 +96,7 @@ impl Deref for LazyValue {
     }
 }
 
-impl Default for Kept {
+impl Default for State {
     fn default() -> Self {
         Self::Value(Value::Null)
     }
@@ -104,14 +104,14 @@ impl Default for Kept {
 
 impl From<Value> for LazyValue {
     fn from(value: Value) -> Self {
-        Self(Kept::Value(value))
+        Self(State::Value(value))
     }
 }
 
 impl PartialEq for LazyValue {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Kept::Text(left), Kept::Text(right)) if Arc::ptr_eq(left, right) => true,
+            (State::Text(left), State::Text(right)) if Arc::ptr_eq(left, right) => true,
             _ => **self == **other,
         }
     }

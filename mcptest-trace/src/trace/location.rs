@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::text::{cut, escape_line};
+use crate::text::{escape_line, truncate};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ const DEEPEST: usize = 130;
 /// A place in a file, with the text around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
+pub struct Location {
     /// The line, from 1.
     pub line: usize,
     /// The character of the line, from 1.
@@ -33,7 +33,7 @@ pub struct Place {
     pub mark: usize,
 }
 
-impl Place {
+impl Location {
     /// The place of a byte, in a text whose first line is `first_line` of its file.
     pub(super) fn at_offset(bytes: &[u8], offset: usize, first_line: usize) -> Self {
         let offset = offset.min(bytes.len());
@@ -47,7 +47,7 @@ impl Place {
         let left = String::from_utf8_lossy(&before[start..]);
         let right = String::from_utf8_lossy(&after[..until.unwrap_or(after.len())]);
         let column = left.chars().count() + 1;
-        let (left, right) = (last(&left), cut(right.trim_end(), AROUND));
+        let (left, right) = (tail(&left), truncate(right.trim_end(), AROUND));
         let cleaned = escape_line(left.trim_start());
         Self {
             line: first_line + breaks,
@@ -59,14 +59,14 @@ impl Place {
 }
 
 /// The end of a text.
-fn last(text: &str) -> Cow<'_, str> {
+fn tail(text: &str) -> Cow<'_, str> {
     match text.char_indices().rev().nth(AROUND) {
         Some((at, cut)) => format!("…{}", &text[at + cut.len_utf8()..]).into(),
         None => text.into(),
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
@@ -74,7 +74,7 @@ impl fmt::Display for Place {
 
 /// Something that a [`Value`] of the text does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lost {
+pub(super) struct LossyValue {
     pub(super) path: String,
     pub(super) offset: usize,
     pub(super) what: Loss,
@@ -89,7 +89,7 @@ pub(super) enum Loss {
 }
 
 /// Every key that stands twice and every number of a valid JSON text that is not kept.
-pub(super) fn losses(bytes: &[u8]) -> Vec<Lost> {
+pub(super) fn losses(bytes: &[u8]) -> Vec<LossyValue> {
     Walk::through(bytes, None).lost
 }
 
@@ -109,7 +109,7 @@ pub fn without_rounding(text: &str, spell: impl FnMut(&str) -> String) -> Option
 
 /// The byte at which the value of a path begins in a valid JSON text; of a path that leads nowhere,
 /// the value that it leaves. `None` for a text that is no JSON.
-pub(super) fn find(bytes: &[u8], path: &str) -> Option<usize> {
+pub(super) fn find_value(bytes: &[u8], path: &str) -> Option<usize> {
     let walk = Walk::through(bytes, Some(path));
     walk.best.map(|(_, offset)| offset)
 }
@@ -130,7 +130,7 @@ struct Walk<'a> {
     best: Option<(usize, usize)>,
     /// The key of the wanted path.
     key: Option<usize>,
-    lost: Vec<Lost>,
+    lost: Vec<LossyValue>,
 }
 
 impl<'a> Walk<'a> {
@@ -173,7 +173,7 @@ impl<'a> Walk<'a> {
                 }
             }
             [b'-' | b'0'..=b'9', ..] if !number::is_kept(text) => {
-                self.lose(text, Loss::Number(text.to_owned()));
+                self.note_loss(text, Loss::Number(text.to_owned()));
             }
             _ => {}
         }
@@ -207,12 +207,12 @@ impl<'a> Walk<'a> {
             self.key = self.key.or(Some(self.offset(spelt)));
         }
         if !keys.insert(key) && self.wanted.is_none() {
-            self.lose(spelt, Loss::Key);
+            self.note_loss(spelt, Loss::Key);
         }
     }
 
-    fn lose(&mut self, part: &str, what: Loss) {
-        self.lost.push(Lost {
+    fn note_loss(&mut self, part: &str, what: Loss) {
+        self.lost.push(LossyValue {
             path: self.path.clone(),
             offset: self.offset(part),
             what,
@@ -268,7 +268,7 @@ mod tests {
     const TEXT: &str = "{\n  \"a\": [1, {\"b.c\": \"\\\"}\"}],\n  \"d\": {\"e\": null}\n}";
 
     fn found(path: &str) -> &str {
-        &TEXT[find(TEXT.as_bytes(), path).unwrap()..]
+        &TEXT[find_value(TEXT.as_bytes(), path).unwrap()..]
     }
 
     #[test]
@@ -322,12 +322,16 @@ mod tests {
         let lost = losses(text.as_bytes());
         assert_eq!(lost.len(), 1);
         assert_eq!(lost[0].what, Loss::Number("1e400".to_owned()));
-        assert_eq!(find(text.as_bytes(), "a"), Some(5));
+        assert_eq!(find_value(text.as_bytes(), "a"), Some(5));
     }
 
     #[test]
     fn the_place_has_line_column_and_excerpt() {
-        let place = Place::at_offset(TEXT.as_bytes(), find(TEXT.as_bytes(), "d.e").unwrap(), 1);
+        let place = Location::at_offset(
+            TEXT.as_bytes(),
+            find_value(TEXT.as_bytes(), "d.e").unwrap(),
+            1,
+        );
         assert_eq!((place.line, place.column), (3, 14));
         assert_eq!(place.excerpt, "\"d\": {\"e\": null}");
         assert_eq!(place.excerpt.split_at(place.mark).1, "null}");
@@ -336,7 +340,7 @@ mod tests {
     #[test]
     fn long_and_hostile_lines_are_cut_and_cleaned() {
         let text = format!("{}\u{1b}[31mX{}", "a".repeat(1000), "b".repeat(1000));
-        let place = Place::at_offset(text.as_bytes(), 1005, 7);
+        let place = Location::at_offset(text.as_bytes(), 1005, 7);
         assert_eq!((place.line, place.column), (7, 1006));
         assert!(!place.excerpt.contains('\u{1b}'));
         assert!(place.excerpt.chars().count() < 120, "{}", place.excerpt);
@@ -348,15 +352,15 @@ mod tests {
         fn no_text_stops_a_walk(bytes in prop::collection::vec(any::<u8>(), 0..60), path in ".{0,8}") {
             let text = String::from_utf8_lossy(&bytes);
             losses(text.as_bytes());
-            if let Some(offset) = find(&bytes, &path) {
-                Place::at_offset(&bytes, offset, 1);
+            if let Some(offset) = find_value(&bytes, &path) {
+                Location::at_offset(&bytes, offset, 1);
             }
         }
 
         #[test]
         fn no_json_like_text_stops_a_walk(text in "[\\[\\]{}\",:a1 ]{0,40}") {
             losses(text.as_bytes());
-            find(text.as_bytes(), "a[1].a");
+            find_value(text.as_bytes(), "a[1].a");
         }
     }
 }

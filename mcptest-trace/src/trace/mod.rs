@@ -54,21 +54,21 @@ pub use canonical::value_json;
 #[cfg(feature = "store")]
 pub(crate) use canonical::without_null;
 pub use canonical::{canonical_json, json_eq, pretty_json};
-pub(crate) use canonical::{each_scalar, each_text};
+pub(crate) use canonical::{for_each_scalar, for_each_text};
 pub use cassette::{Run, SCHEMA_VERSION, parse_run};
 pub use conversation::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, Turn,
 };
-pub use digest::alike;
+pub use digest::group_alike;
 pub(crate) use envelope::Make;
 #[doc(hidden)]
 pub use envelope::PathKeys;
 pub use error::{CassetteError, Flaw};
-pub use files::{MAX_BYTES, equal_but_for_time, read_file, read_runs};
+pub use files::{MAX_BYTES, group_equal_but_for_time, read_file, read_runs};
 use json::Json;
 pub use layout::Layout;
 pub use lazy::LazyValue;
-pub use location::Place;
+pub use location::Location;
 #[doc(hidden)]
 pub use location::without_rounding;
 pub use origin::Origin;
@@ -81,9 +81,9 @@ pub use score::Score;
 #[doc(hidden)]
 pub use settings::RequestSettings;
 #[doc(hidden)]
-pub use text_calls::{call_form, runs_blocks};
-pub(crate) use tool_name::{apart, reads_by_words, snake};
-pub use tool_name::{reads_by_name, words_of_tool};
+pub use text_calls::{runs_blocks, text_call_form};
+pub use tool_name::{reads_by_name, tool_name_words};
+pub(crate) use tool_name::{reads_by_words, split_server, to_snake_case};
 pub use tools::OfferedTool;
 
 /// The JSON Schema of cassettes, for editors and recorders.
@@ -344,7 +344,7 @@ impl Trace {
             if repeated.is_some_and(|earlier| last_change <= Some(earlier)) {
                 redundant += 1;
             }
-            if !tools.reads_call(call) && result.is_some_and(|result| !result.is_error) {
+            if !tools.is_read_only_call(call) && result.is_some_and(|result| !result.is_error) {
                 last_change = Some(index);
             }
         }

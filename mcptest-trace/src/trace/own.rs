@@ -137,33 +137,33 @@ impl OwnTools {
 }
 
 /// Reads what a call says of the code's side of it.
-pub(super) fn side(mut map: Object<'_>, at: &mut Reader<'_>) -> OwnSide {
-    at.keys(&map, &fields::OWN);
+pub(super) fn read_side(mut map: Object<'_>, at: &mut Reader<'_>) -> OwnSide {
+    at.check_keys(&map, &fields::OWN);
     let map = &mut map;
     OwnSide {
         args: map.take("args").map(Json::into_value),
         // A tool that returns nothing returned null.
         result: map.take("result").map(Json::into_value),
-        attempts: at.list(map, "attempts", |map, _, at| attempt(map, at)),
+        attempts: at.list(map, "attempts", |map, _, at| read_attempt(map, at)),
         by: at.text(map, "by"),
         left: at.flag(map, "left").unwrap_or_default(),
     }
 }
 
-fn attempt(mut map: Object<'_>, at: &mut Reader<'_>) -> Attempt {
-    at.keys(&map, &fields::ATTEMPT);
+fn read_attempt(mut map: Object<'_>, at: &mut Reader<'_>) -> Attempt {
+    at.check_keys(&map, &fields::ATTEMPT);
     Attempt {
         args: map.take("args").map(Json::into_value),
         result: map.take("result").map(Json::into_value),
         error: map.take("error").map(Json::into_value),
-        synthesized: synthesized(&mut map, at),
+        synthesized: read_synthesized(&mut map, at),
     }
 }
 
 /// The mark of the fault that answered.
-pub(super) fn synthesized(map: &mut Object<'_>, at: &mut Reader<'_>) -> Option<Synthesized> {
+pub(super) fn read_synthesized(map: &mut Object<'_>, at: &mut Reader<'_>) -> Option<Synthesized> {
     at.object(map, "synthesized", |mut map, at| {
-        at.keys(&map, &fields::SYNTHESIZED);
+        at.check_keys(&map, &fields::SYNTHESIZED);
         Synthesized {
             fault: at.required_text(&mut map, "fault"),
             kind: at.text(&mut map, "kind").unwrap_or_default(),

@@ -1,7 +1,7 @@
 //! A tool's own name, behind what a client writes before it: `mcp__fs__delete_file`, `fs_delete_file`,
 //! `functions.fs_delete_file`.
 
-use super::tool_name::{apart, snake};
+use super::tool_name::{split_server, to_snake_case};
 
 /// How often something may stand before a name.
 const MOST: usize = 3;
@@ -15,9 +15,15 @@ pub(crate) fn own_names(name: &str, servers: &[&str]) -> Vec<String> {
         for place in from..before {
             let one = found[place].clone();
             let plain = without_mcp(&one);
-            let behind = servers.iter().flat_map(|server| behind(plain, server));
-            let own = apart(&one).1;
-            let more = [own.to_owned(), snake(own).into_owned(), plain.to_owned()];
+            let behind = servers
+                .iter()
+                .flat_map(|server| strip_server(plain, server));
+            let own = split_server(&one).1;
+            let more = [
+                own.to_owned(),
+                to_snake_case(own).into_owned(),
+                plain.to_owned(),
+            ];
             for name in more.into_iter().chain(behind) {
                 if !name.is_empty() && !found.contains(&name) {
                     found.push(name);
@@ -41,16 +47,16 @@ pub(super) fn without_mcp(name: &str) -> &str {
 }
 
 /// The rest of a tool's name behind the name of its server, as the client spells it and in snake case.
-pub(super) fn behind(name: &str, server: &str) -> Vec<String> {
+pub(super) fn strip_server(name: &str, server: &str) -> Vec<String> {
     let parted = |head: &str| {
         let (start, rest) = name.split_at_checked(head.len())?;
         let own = rest.trim_start_matches(['_', '-', '.', '/', ':']);
         let is_parted = own.len() < rest.len() && !own.is_empty();
         (start.eq_ignore_ascii_case(head) && is_parted).then(|| own.to_owned())
     };
-    let spelt = parted(server).or_else(|| parted(&snake(server)));
+    let spelt = parted(server).or_else(|| parted(&to_snake_case(server)));
     // Clients replace what may not stand in a name: `_acme_fs` of *@acme/fs*.
-    let (whole, head) = (folded(&snake(name)), folded(&snake(server)));
+    let (whole, head) = (folded(&to_snake_case(name)), folded(&to_snake_case(server)));
     let own = whole.strip_prefix(&head).filter(|_| !head.is_empty());
     let own = own.and_then(|own| own.strip_prefix('_'));
     spelt.into_iter().chain(own.map(str::to_owned)).collect()

@@ -17,7 +17,7 @@ use serde_json::de::Read;
 use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
-use super::json::{Json, Later, Object};
+use super::json::{Deferred, Json, Object};
 use super::lazy::LazyValue;
 use super::{faithful, number};
 
@@ -41,14 +41,14 @@ pub(super) fn parse_recording<'a>(
     text: &Arc<Vec<u8>>,
     bytes: &'a [u8],
 ) -> Result<Parsed<'a>, serde_json::Error> {
-    let noted = Noted::default();
+    let noted = ParseNotes::default();
     let seed = Seed {
         noted: &noted,
         run: Some(text),
-        room: Room::Run,
+        room: Position::Run,
     };
     if let Ok(utf8) = str::from_utf8(bytes)
-        && let Ok(value) = seed.whole(serde_json::Deserializer::from_str(utf8))
+        && let Ok(value) = seed.deserialize_all(serde_json::Deserializer::from_str(utf8))
         && !noted.odd.get()
     {
         let lossy = noted.lossy(bytes);
@@ -59,16 +59,16 @@ pub(super) fn parse_recording<'a>(
 
 /// Parses the one value of a text.
 pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, serde_json::Error> {
-    let noted = Noted::default();
+    let noted = ParseNotes::default();
     let seed = Seed {
         noted: &noted,
         run: None,
-        room: Room::Other,
+        room: Position::Other,
     };
     // Whether it is text is asked once, and not of each string.
     let value = match str::from_utf8(bytes) {
-        Ok(text) => seed.whole(serde_json::Deserializer::from_str(text)),
-        Err(_) => seed.whole(serde_json::Deserializer::from_slice(bytes)),
+        Ok(text) => seed.deserialize_all(serde_json::Deserializer::from_str(text)),
+        Err(_) => seed.deserialize_all(serde_json::Deserializer::from_slice(bytes)),
     }?;
     let lossy = noted.lossy(bytes);
     Ok(Parsed { value, lossy })
@@ -81,7 +81,7 @@ fn value_of(bytes: &[u8]) -> Value {
 
 /// What parsing notes on its way through a text.
 #[derive(Default)]
-struct Noted {
+struct ParseNotes {
     /// A key that stands twice, or a float that may be a whole number beyond 64 bits.
     lossy: Cell<bool>,
     /// A float.
@@ -92,7 +92,7 @@ struct Noted {
     odd: Cell<bool>,
 }
 
-impl Noted {
+impl ParseNotes {
     /// Whether something of the text may be lost.
     fn lossy(&self, bytes: &[u8]) -> bool {
         self.lossy.get() || self.floats.get() && number::may_round(bytes, self.tiny.get())
@@ -101,16 +101,16 @@ impl Noted {
 
 #[derive(Clone, Copy)]
 struct Seed<'n> {
-    noted: &'n Noted,
+    noted: &'n ParseNotes,
     /// The text that a recording is a part of; nothing where all of it is parsed at once.
     run: Option<&'n Arc<Vec<u8>>>,
     /// What is being read.
-    room: Room,
+    room: Position,
 }
 
 /// A place in a recording, as far as it leads to arguments and results.
 #[derive(Clone, Copy)]
-enum Room {
+enum Position {
     Run,
     Trace,
     /// The calls, or the results.
@@ -119,7 +119,7 @@ enum Room {
     Other,
 }
 
-impl Room {
+impl Position {
     /// What an entry of an object is.
     fn entry(self, key: &str) -> Self {
         match (self, key) {
@@ -138,7 +138,7 @@ impl Room {
 }
 
 impl Seed<'_> {
-    fn whole<'de, R: Read<'de>>(
+    fn deserialize_all<'de, R: Read<'de>>(
         self,
         mut text: serde_json::Deserializer<R>,
     ) -> Result<Json<'de>, serde_json::Error> {
@@ -219,8 +219,8 @@ impl<'de> Visitor<'de> for Seed<'_> {
         let mut places = HashMap::new();
         while let Some(Key(key)) = entries.next_key()? {
             let value = match (self.room, self.run, &*key) {
-                (Room::Item, Some(run), "args" | "result") => {
-                    self.later(run, entries.next_value()?)
+                (Position::Item, Some(run), "args" | "result") => {
+                    self.deferred(run, entries.next_value()?)
                 }
                 _ => entries.next_value_seed(Seed {
                     room: self.room.entry(&key),
@@ -230,7 +230,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
             if key == NUMBER
                 && let Json::Text(text) = &value
             {
-                return self.spelt_number(text);
+                return self.parse_number(text);
             }
             if object.insert(key, value, &mut places) {
                 self.noted.lossy.set(true);
@@ -247,13 +247,13 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl Seed<'_> {
     /// Arguments or a result of a run, as text.
-    fn later<'de>(self, run: &Arc<Vec<u8>>, raw: &'de RawValue) -> Json<'de> {
+    fn deferred<'de>(self, run: &Arc<Vec<u8>>, raw: &'de RawValue) -> Json<'de> {
         let text = raw.get();
         let is_object = text.starts_with('{');
         if is_object || text.starts_with('[') {
-            let value = LazyValue::within(run, text, value_of);
-            if let (Some(value), Some(seen)) = (value, faithful::look(text)) {
-                return Json::Later(Later {
+            let value = LazyValue::from_text(run, text, value_of);
+            if let (Some(value), Some(seen)) = (value, faithful::scan(text)) {
+                return Json::Later(Deferred {
                     value,
                     is_object,
                     is_error: seen.is_error,
@@ -269,7 +269,7 @@ impl Seed<'_> {
     }
 
     /// A number as it is spelt, read as it is read without `arbitrary_precision`.
-    fn spelt_number<'de, E: Error>(self, text: &str) -> Result<Json<'de>, E> {
+    fn parse_number<'de, E: Error>(self, text: &str) -> Result<Json<'de>, E> {
         if let Ok(whole) = text.parse::<i64>() {
             return self.visit_i64(whole);
         }

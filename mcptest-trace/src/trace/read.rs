@@ -7,7 +7,7 @@ use super::fields;
 use super::json::{Json, Object};
 use super::location::is_object;
 use super::own;
-use super::reader::{Problem, Reader, whole};
+use super::reader::{Problem, Reader, whole_number};
 use super::score;
 use super::{
     Conversation, Outcome, PerTurn, Signals, StepTokens, StopReason, Tokens, ToolCall, ToolResult,
@@ -19,14 +19,14 @@ pub(super) fn trace(envelope: Json<'_>, problems: &mut Vec<Problem>) -> Trace {
     match envelope {
         Json::Object(map) => trace_of(map, &mut at),
         other => {
-            at.expected("an object", &other);
+            at.note_expected("an object", &other);
             Trace::default()
         }
     }
 }
 
 pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
-    at.keys(&map, &fields::TRACE);
+    at.check_keys(&map, &fields::TRACE);
     let map = &mut map;
     let tool_calls = at.list(map, "tool_calls", |map, _, at| tool_call(map, at));
     let calls = tool_calls.len();
@@ -52,7 +52,7 @@ pub(super) fn trace_of(mut map: Object<'_>, at: &mut Reader<'_>) -> Trace {
 }
 
 fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
-    at.keys(&map, &fields::CALL);
+    at.check_keys(&map, &fields::CALL);
     let map = &mut map;
     // A call that tells none is one with none, the same in every reading.
     let args = map.take("args").filter(|args| !args.is_null());
@@ -72,12 +72,12 @@ fn tool_call(mut map: Object<'_>, at: &mut Reader<'_>) -> ToolCall {
             .map(Json::into_value),
         agent_id: at.text(map, "agent_id"),
         inputs_digest: at.text(map, "inputs_digest"),
-        own: at.object(map, "own", own::side).map(Box::new),
+        own: at.object(map, "own", own::read_side).map(Box::new),
     }
 }
 
 fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<'_>) -> ToolResult {
-    at.keys(&map, &fields::RESULT);
+    at.check_keys(&map, &fields::RESULT);
     let map = &mut map;
     at.require(map, "call_index");
     let recorded = at.count(map, "call_index");
@@ -89,7 +89,7 @@ fn tool_result(mut map: Object<'_>, index: usize, calls: usize, at: &mut Reader<
             "there is no call {call_index}; {calls} were recorded"
         ));
     }
-    let synthesized = own::synthesized(map, at);
+    let synthesized = own::read_synthesized(map, at);
     let (is_error, error_known) = is_error(map, synthesized.is_some(), at);
     ToolResult {
         call_index,
@@ -131,10 +131,10 @@ fn is_error(map: &mut Object<'_>, synthesized: bool, at: &mut Reader<'_>) -> (bo
 
 /// `calls` were made, which tell of the first `told` steps.
 fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_>) -> Conversation {
-    at.keys(&map, &fields::CONVERSATION);
+    at.check_keys(&map, &fields::CONVERSATION);
     let map = &mut map;
     let steps = at.list(map, "steps", |mut map, _, at| {
-        at.keys(&map, &fields::STEP);
+        at.check_keys(&map, &fields::STEP);
         let tokens = StepTokens {
             prompt: at.count(&mut map, "prompt"),
             completion: at.count(&mut map, "completion"),
@@ -179,7 +179,7 @@ fn conversation(mut map: Object<'_>, calls: usize, told: u64, at: &mut Reader<'_
             .text(map, "stop_reason")
             .map(|text| StopReason::from_text(&text)),
         turns: at.list(map, "turns", |mut map, _, at| {
-            at.keys(&map, &fields::TURN);
+            at.check_keys(&map, &fields::TURN);
             Turn {
                 role: at.required_text(&mut map, "role"),
                 content: at.text(&mut map, "content").unwrap_or_default(),
@@ -224,7 +224,7 @@ fn contradiction(tokens: Tokens, all_parts: bool, steps: &[StepTokens], at: &mut
 
 /// The tokens, and whether both parts of the total are stated.
 fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> (Tokens, bool) {
-    at.keys(&map, &fields::TOKENS);
+    at.check_keys(&map, &fields::TOKENS);
     let map = &mut map;
     let (prompt, completion) = (at.count(map, "prompt"), at.count(map, "completion"));
     let stated = at.count(map, "total");
@@ -248,13 +248,13 @@ fn tokens(mut map: Object<'_>, at: &mut Reader<'_>) -> (Tokens, bool) {
 }
 
 fn per_turn(mut map: Object<'_>, calls: usize, at: &mut Reader<'_>) -> PerTurn {
-    at.keys(&map, &fields::PER_TURN);
+    at.check_keys(&map, &fields::PER_TURN);
     let map = &mut map;
     PerTurn {
         calls: at.field(map, "calls", |value, at| {
             let bounds = value.as_list().unwrap_or_default();
             let bound = |index| {
-                let bound = bounds.get(index).and_then(whole);
+                let bound = bounds.get(index).and_then(whole_number);
                 bound.and_then(|bound| usize::try_from(bound).ok())
             };
             match (bounds.len(), bound(0), bound(1)) {
@@ -296,7 +296,7 @@ pub(super) fn signals(mut map: Object<'_>, at: &mut Reader<'_>) -> Signals {
 }
 
 pub(super) fn outcome(mut map: Object<'_>, at: &mut Reader<'_>) -> Outcome {
-    at.keys(&map, &fields::OUTCOME);
+    at.check_keys(&map, &fields::OUTCOME);
     let map = &mut map;
     Outcome {
         passed: at.flag(map, "passed"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::own_name::{behind, own_names, without_mcp};
+use super::own_name::{own_names, strip_server, without_mcp};
 use super::tool_name::reads_by_name;
 use super::{OfferedTool, ToolCall};
 
@@ -60,20 +60,20 @@ impl ReadOnlyTools {
 
     /// Whether a tool only reads, whatever server stands before its name: `slack_list_channels` of *slack*.
     #[must_use]
-    pub fn reads(&self, name: &str) -> bool {
+    pub fn is_read_only(&self, name: &str) -> bool {
         let servers: Vec<&str> = self.servers().collect();
-        self.reads_behind(name, &servers)
+        self.is_read_only_behind(name, &servers)
     }
 
     /// Whether the tool of a call only reads.
     #[must_use]
-    pub fn reads_call(&self, call: &ToolCall) -> bool {
+    pub fn is_read_only_call(&self, call: &ToolCall) -> bool {
         let of_call = Some(call.server.as_str()).filter(|server| !server.is_empty());
         let servers: Vec<&str> = self.servers().chain(of_call).collect();
-        self.reads_behind(&call.name, &servers)
+        self.is_read_only_behind(&call.name, &servers)
     }
 
-    fn reads_behind(&self, name: &str, servers: &[&str]) -> bool {
+    fn is_read_only_behind(&self, name: &str, servers: &[&str]) -> bool {
         if let Some(known) = self.known.get(name) {
             return *known;
         }
@@ -89,7 +89,9 @@ impl ReadOnlyTools {
         };
         let word = || {
             let plain = without_mcp(name);
-            let mut behind = servers.iter().flat_map(|server| behind(plain, server));
+            let mut behind = servers
+                .iter()
+                .flat_map(|server| strip_server(plain, server));
             behind.any(|own| reads_by_name(&own))
         };
         known.unwrap_or_else(|| words() || word())
@@ -132,7 +134,7 @@ mod tests {
     fn a_server_that_says_nothing_leaves_open_what_a_tool_of_one_name_does() {
         let of = |server: &str, read_only: Option<bool>| OfferedTool {
             read_only,
-            ..OfferedTool::in_line(&format!("{server}::sync(id)"))
+            ..OfferedTool::from_line(&format!("{server}::sync(id)"))
         };
         let hint = |offered: &[OfferedTool]| read_only_hints(offered).get("sync").copied();
         assert_eq!(hint(&[of("a", Some(true)), of("b", None)]), None);
@@ -152,7 +154,7 @@ mod tests {
     fn offered(name: &str, read_only: bool) -> OfferedTool {
         OfferedTool {
             read_only: Some(read_only),
-            ..OfferedTool::in_line(name)
+            ..OfferedTool::from_line(name)
         }
     }
 
@@ -186,7 +188,7 @@ mod tests {
             ("get_order", true),
             ("delete_order", false),
         ] {
-            assert_eq!(tools.reads(name), reads, "{name}");
+            assert_eq!(tools.is_read_only(name), reads, "{name}");
         }
     }
 
@@ -205,16 +207,24 @@ mod tests {
             ("mcp_fs_list_files", "fs"),
             ("mcp__fs__audit", ""),
         ] {
-            assert!(tools.reads_call(&call(name, server)), "{name} of {server}");
+            assert!(
+                tools.is_read_only_call(&call(name, server)),
+                "{name} of {server}"
+            );
         }
-        assert!(tools.reads("linear_list_issues") && !tools.reads("slack_list_channels"));
+        assert!(
+            tools.is_read_only("linear_list_issues") && !tools.is_read_only("slack_list_channels")
+        );
         for (name, server) in [
             ("git_commit", "git"),
             ("fs_delete_file", "fs"),
             ("delete.list", ""),
             ("delete.list", "todo"),
         ] {
-            assert!(!tools.reads_call(&call(name, server)), "{name} of {server}");
+            assert!(
+                !tools.is_read_only_call(&call(name, server)),
+                "{name} of {server}"
+            );
         }
     }
 }

@@ -27,13 +27,13 @@ impl fmt::Display for Problem {
 /// The path from the root of the value to the place being read. It becomes text only where there is a problem to
 /// report.
 #[derive(Clone, Copy)]
-enum Way<'a> {
+enum LazyPath<'a> {
     Root,
-    Key(&'a Way<'a>, &'a str),
-    Item(&'a Way<'a>, usize),
+    Key(&'a LazyPath<'a>, &'a str),
+    Item(&'a LazyPath<'a>, usize),
 }
 
-impl Way<'_> {
+impl LazyPath<'_> {
     fn write(&self, path: &mut String) {
         match self {
             Self::Root => {}
@@ -55,7 +55,7 @@ impl Way<'_> {
 /// A place in the value being read, with the list every problem goes to. What is read is moved out
 /// of the value.
 pub(super) struct Reader<'p> {
-    step: Way<'p>,
+    step: LazyPath<'p>,
     problems: &'p mut Vec<Problem>,
     /// The minor version of the format that the value states.
     minor: u64,
@@ -66,7 +66,7 @@ pub(super) struct Reader<'p> {
 impl<'p> Reader<'p> {
     pub(super) fn new(problems: &'p mut Vec<Problem>) -> Self {
         Self {
-            step: Way::Root,
+            step: LazyPath::Root,
             problems,
             minor: 0,
             fields: None,
@@ -80,7 +80,7 @@ impl<'p> Reader<'p> {
 
     pub(super) fn at<'r>(&'r mut self, key: &'r str) -> Reader<'r> {
         Reader {
-            step: Way::Key(&self.step, key),
+            step: LazyPath::Key(&self.step, key),
             problems: self.problems,
             minor: self.minor,
             fields: None,
@@ -89,7 +89,7 @@ impl<'p> Reader<'p> {
 
     pub(super) fn item(&mut self, index: usize) -> Reader<'_> {
         Reader {
-            step: Way::Item(&self.step, index),
+            step: LazyPath::Item(&self.step, index),
             problems: self.problems,
             minor: self.minor,
             fields: None,
@@ -117,7 +117,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Notes keys that were probably meant to be known ones. From here on only these may be read.
-    pub(super) fn keys(&mut self, map: &Object<'_>, fields: &'static Fields) {
+    pub(super) fn check_keys(&mut self, map: &Object<'_>, fields: &'static Fields) {
         self.declared(fields);
         for (key, known, since) in fields.meant(map) {
             let message = format!("not a known key; did you mean `{known}`?");
@@ -126,8 +126,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    pub(super) fn expected(&mut self, what: &str, found: &Json<'_>) {
-        self.problem(format!("expected {what}, found {}", kind(found)));
+    pub(super) fn note_expected(&mut self, what: &str, found: &Json<'_>) {
+        self.problem(format!("expected {what}, found {}", describe(found)));
     }
 
     /// Reads an optional field: absent and `null` are `None`.
@@ -157,7 +157,7 @@ impl<'p> Reader<'p> {
     ) -> Option<T> {
         self.field(map, name, |value, at| {
             let read = read(value, at);
-            read.map_err(|other| at.expected(kind, &other)).ok()
+            read.map_err(|other| at.note_expected(kind, &other)).ok()
         })
     }
 
@@ -182,7 +182,9 @@ impl<'p> Reader<'p> {
 
     pub(super) fn count(&mut self, map: &mut Object<'_>, name: &str) -> Option<u64> {
         let kind = "a whole number, 0 or more";
-        self.typed_field(map, name, kind, |value, _| whole(&value).ok_or(value))
+        self.typed_field(map, name, kind, |value, _| {
+            whole_number(&value).ok_or(value)
+        })
     }
 
     pub(super) fn flag(&mut self, map: &mut Object<'_>, name: &str) -> Option<bool> {
@@ -202,7 +204,7 @@ impl<'p> Reader<'p> {
             let map = match item {
                 Json::Object(map) => map,
                 other => {
-                    at.expected("an object", &other);
+                    at.note_expected("an object", &other);
                     Object::default()
                 }
             };
@@ -243,7 +245,7 @@ impl<'p> Reader<'p> {
 }
 
 /// How a value is named in a message: short scalars verbatim, the rest by kind.
-pub(super) fn kind(value: &Json<'_>) -> String {
+pub(super) fn describe(value: &Json<'_>) -> String {
     match value {
         Json::Null => "null".to_owned(),
         Json::Bool(flag) => flag.to_string(),
@@ -261,7 +263,7 @@ pub(super) fn kind(value: &Json<'_>) -> String {
     clippy::cast_sign_loss,
     reason = "range and fraction are checked first"
 )]
-pub(super) fn whole(value: &Json<'_>) -> Option<u64> {
+pub(super) fn whole_number(value: &Json<'_>) -> Option<u64> {
     let number = value.as_number()?;
     number.as_u64().or_else(|| {
         let float = number.as_f64()?;

@@ -37,10 +37,10 @@ impl Exchange<'_> {
 /// The turns in order: those of one model call together, every other one alone.
 pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
     let turns = &trace.conversation.turns;
-    let calls = calls_of_turns(trace);
-    let step = |call: &Option<usize>| step_of(trace, (*call)?);
+    let calls = turn_calls(trace);
+    let step = |call: &Option<usize>| call_step(trace, (*call)?);
     let steps: Vec<Option<usize>> = calls.iter().map(step).collect();
-    let apart = turns_apart(turns, trace.conversation.steps.len());
+    let apart = is_call_per_turn(turns, trace.conversation.steps.len());
     // As many steps as turns: each turn is an answer of its own, text before a call too.
     let assistant = turns.iter().filter(|turn| turn.is_assistant()).count();
     let each = assistant == trace.conversation.steps.len();
@@ -64,7 +64,7 @@ pub(crate) fn exchanges(trace: &Trace) -> Vec<Exchange<'_>> {
             start = index;
         }
     }
-    with_calls_alone(trace, &calls, &mut found);
+    add_calls_without_turn(trace, &calls, &mut found);
     found
 }
 
@@ -82,13 +82,13 @@ fn exchange<'a>(
 }
 
 /// The step of a call.
-fn step_of(trace: &Trace, call: usize) -> Option<usize> {
+fn call_step(trace: &Trace, call: usize) -> Option<usize> {
     usize::try_from(trace.tool_calls.get(call)?.step?).ok()
 }
 
 /// The call behind each turn, where it is a `tool_use` turn: the next one, or where turns and calls are not as many,
 /// the next one of the tool that the turn names.
-fn calls_of_turns(trace: &Trace) -> Vec<Option<usize>> {
+fn turn_calls(trace: &Trace) -> Vec<Option<usize>> {
     let turns = &trace.conversation.turns;
     let tool_use = turns.iter().filter(|turn| turn.is_tool_use()).count();
     let all = tool_use == trace.tool_calls.len();
@@ -111,11 +111,15 @@ fn calls_of_turns(trace: &Trace) -> Vec<Option<usize>> {
 }
 
 /// Gives the calls without a turn to the answer of their step.
-fn with_calls_alone(trace: &Trace, of_turns: &[Option<usize>], found: &mut Vec<Exchange<'_>>) {
+fn add_calls_without_turn(
+    trace: &Trace,
+    of_turns: &[Option<usize>],
+    found: &mut Vec<Exchange<'_>>,
+) {
     let told: BTreeSet<usize> = of_turns.iter().copied().flatten().collect();
     let mut alone: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for call in (0..trace.tool_calls.len()).filter(|call| !told.contains(call)) {
-        if let Some(step) = step_of(trace, call) {
+        if let Some(step) = call_step(trace, call) {
             alone.entry(step).or_default().push(call);
         }
     }
@@ -149,7 +153,7 @@ fn with_calls_alone(trace: &Trace, of_turns: &[Option<usize>], found: &mut Vec<E
 }
 
 /// Whether the number of steps says that every `tool_use` turn that follows one is a model call.
-fn turns_apart(turns: &[Turn], steps: usize) -> bool {
+fn is_call_per_turn(turns: &[Turn], steps: usize) -> bool {
     let follows_text = |pair: &&[Turn]| {
         let [left, right] = pair else { return false };
         left.is_assistant() && !left.is_tool_use() && right.is_tool_use()

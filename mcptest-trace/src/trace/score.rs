@@ -67,7 +67,7 @@ impl Score {
 
 /// Reads an entry of a recording's `scores`.
 pub(super) fn score(mut map: Object<'_>, at: &mut Reader<'_>) -> Score {
-    at.keys(&map, &fields::SCORE);
+    at.check_keys(&map, &fields::SCORE);
     let map = &mut map;
     at.require(map, "name");
     let name = at.text(map, "name");

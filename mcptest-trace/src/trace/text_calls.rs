@@ -91,13 +91,13 @@ impl Run {
         let mut said = said.filter(|(turn, _)| turn.is_assistant());
         let of_turn = said.find_map(|(turn, next)| {
             let next = next.filter(|next| !next.is_assistant());
-            call_form(
+            text_call_form(
                 &turn.content,
                 next.map(|next| next.content.as_str()),
                 runs_blocks,
             )
         });
-        of_turn.or_else(|| call_form(closing?, None, runs_blocks))
+        of_turn.or_else(|| text_call_form(closing?, None, runs_blocks))
     }
 }
 
@@ -105,7 +105,7 @@ impl Run {
 /// run: something came back from it, or the prompt says so.
 #[doc(hidden)]
 #[must_use]
-pub fn call_form(text: &str, next: Option<&str>, runs_blocks: bool) -> Option<&'static str> {
+pub fn text_call_form(text: &str, next: Option<&str>, runs_blocks: bool) -> Option<&'static str> {
     if TAGS.iter().any(|tag| text.contains(tag)) {
         return Some("tags of tool calls");
     }

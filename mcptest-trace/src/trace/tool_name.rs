@@ -23,11 +23,11 @@ use super::tool_words::{
 /// assert_eq!(words_of_tool("emails-send_email"), ["send", "email"]);
 /// ```
 #[must_use]
-pub fn words_of_tool(name: &str) -> Vec<String> {
-    let (group, own) = apart(name);
-    let own = snake(own);
+pub fn tool_name_words(name: &str) -> Vec<String> {
+    let (group, own) = split_server(name);
+    let own = to_snake_case(own);
     let words = match group {
-        Some(group) if !own.contains('_') => format!("{own}_{}", snake(group)).into(),
+        Some(group) if !own.contains('_') => format!("{own}_{}", to_snake_case(group)).into(),
         _ => own,
     };
     let words = words.split('_').filter(|word| !word.is_empty());
@@ -35,8 +35,8 @@ pub fn words_of_tool(name: &str) -> Vec<String> {
 }
 
 /// Splits a name into that of a server or a group, and the tool's own.
-pub(crate) fn apart(name: &str) -> (Option<&str>, &str) {
-    if is_plain(name) {
+pub(crate) fn split_server(name: &str) -> (Option<&str>, &str) {
+    if is_snake_case(name) {
         return (None, name);
     }
     let name = name.strip_prefix("mcp__").unwrap_or(name);
@@ -53,8 +53,8 @@ pub(crate) fn apart(name: &str) -> (Option<&str>, &str) {
 }
 
 /// A name in snake case.
-pub(crate) fn snake(name: &str) -> Cow<'_, str> {
-    if is_plain(name) {
+pub(crate) fn to_snake_case(name: &str) -> Cow<'_, str> {
+    if is_snake_case(name) {
         Cow::Borrowed(name)
     } else {
         Cow::Owned(name.to_snake_case())
@@ -62,7 +62,7 @@ pub(crate) fn snake(name: &str) -> Cow<'_, str> {
 }
 
 /// Whether a name is in snake case already, as most keys and tools are.
-fn is_plain(name: &str) -> bool {
+fn is_snake_case(name: &str) -> bool {
     let mut before = 0;
     name.bytes().all(|byte| {
         let twice = byte == b'_' && before == b'_';
@@ -84,17 +84,17 @@ fn is_plain(name: &str) -> bool {
 /// ```
 #[must_use]
 pub fn reads_by_name(name: &str) -> bool {
-    reads_by_words(&words_of_tool(name))
+    reads_by_words(&tool_name_words(name))
 }
 
 /// Whether a tool only reads, by the words of its name.
 pub(crate) fn reads_by_words(words: &[String]) -> bool {
     let reads = |word: &String| READS.contains(&word.as_str());
-    words.first().is_some_and(reads) && !changes_too(words)
+    words.first().is_some_and(reads) && !has_changing_word(words)
 }
 
 /// Whether a name that begins with a word that reads has another that changes something.
-fn changes_too(words: &[String]) -> bool {
+fn has_changing_word(words: &[String]) -> bool {
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     let text = |at: usize| words.get(at).map_or("", String::as_str);
     // *check_out_book*, but not *check_in_stock* and *check_out_time*
@@ -212,7 +212,7 @@ mod tests {
         #[test]
         fn the_words_of_a_name_are_its_letters(name in "[a-zA-Z0-9_ ]{0,20}") {
             prop_assume!(!name.contains("__"));
-            let joined: String = words_of_tool(&name).concat();
+            let joined: String = tool_name_words(&name).concat();
             let letters: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
             prop_assert_eq!(joined, letters.to_lowercase());
         }

@@ -33,7 +33,7 @@ impl OfferedTool {
     /// assert_eq!(OfferedTool::in_line("find_order").name, "find_order");
     /// ```
     #[must_use]
-    pub fn in_line(line: &str) -> Self {
+    pub fn from_line(line: &str) -> Self {
         let head = line.split(['(', ' ']).next().unwrap_or_default();
         let (server, name) = match head.split_once("::") {
             Some((server, name)) => (Some(server.to_owned()), name),
@@ -57,7 +57,7 @@ impl OfferedTool {
 impl From<String> for OfferedTool {
     /// [`OfferedTool::in_line`].
     fn from(line: String) -> Self {
-        Self::in_line(&line)
+        Self::from_line(&line)
     }
 }
 
@@ -86,9 +86,9 @@ impl From<OfferedTool> for Value {
 /// Reads an entry of a recording's `tools`: a line, or an object with `name`.
 pub(super) fn read(value: Json<'_>, at: &mut Reader<'_>) -> Option<OfferedTool> {
     let tool = match value {
-        Json::Text(line) => Some(OfferedTool::in_line(&line)),
+        Json::Text(line) => Some(OfferedTool::from_line(&line)),
         Json::Object(mut map) => {
-            at.keys(&map, &fields::TOOL);
+            at.check_keys(&map, &fields::TOOL);
             let map = &mut map;
             Some(OfferedTool {
                 name: at.required_text(map, "name"),

@@ -142,7 +142,7 @@ proptest! {
         others in prop::collection::vec(0..9_u8, 1..8),
     ) {
         let real = |values: &[u8]| -> Vec<f64> { values.iter().map(|value| f64::from(*value)).collect() };
-        let rank_sum = |sample: &[u8]| RankSum::rank(&real(sample), &real(&others)).larger();
+        let rank_sum = |sample: &[u8]| RankSum::rank(&real(sample), &real(&others)).p_larger();
         prop_assert_eq!(rank_sum(&sample), rank_sum(&shuffled));
         let test = |sample: &[u8]| {
             let distances = Distances::new(sample, &others, |a, b| f64::from(a.abs_diff(*b))).unwrap();

@@ -35,7 +35,7 @@ fn worst_asked(
         "conversation": { "turns": turns } });
     let offered: Vec<OfferedTool> = tools
         .iter()
-        .map(|tool| OfferedTool::in_line(tool))
+        .map(|tool| OfferedTool::from_line(tool))
         .collect();
     let known = KnownTools::offered(&offered);
     let report = narrative_divergence_with(&run, &NarrativeOptions::default(), &known);

@@ -28,7 +28,9 @@ pub(crate) fn trace(calls: &[Call], users: &[String], closing: &str) -> Trace {
 
 /// The tools that a recording lists.
 pub(crate) fn offered<T: AsRef<str>>(tools: &[T]) -> KnownTools {
-    let tools = tools.iter().map(|line| OfferedTool::in_line(line.as_ref()));
+    let tools = tools
+        .iter()
+        .map(|line| OfferedTool::from_line(line.as_ref()));
     KnownTools::offered(&tools.collect::<Vec<_>>())
 }
 

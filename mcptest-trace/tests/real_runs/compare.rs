@@ -145,7 +145,7 @@ fn check_agents(comparison: &Comparison, expected: &Value) {
         );
         same(name, Some(behaviour.calls.p), &expected["p_calls"]);
         let differences = &behaviour.differences;
-        let names = |seen: &[mcptest_trace::evidence::compare::Seen]| -> Vec<Value> {
+        let names = |seen: &[mcptest_trace::evidence::compare::Occurrence]| -> Vec<Value> {
             seen.iter().map(|seen| seen.name.clone().into()).collect()
         };
         assert_eq!(

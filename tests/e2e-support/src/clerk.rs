@@ -49,5 +49,5 @@ pub fn counted(pens: u32) -> Value {
 
 /// A crate with this suite and no recordings.
 pub fn desk(suite: &str) -> Folder {
-    Folder::new().with("suites/desk.yml", suite)
+    Folder::new().with_file("suites/desk.yml", suite)
 }

@@ -19,11 +19,11 @@ impl Default for Folder {
 impl Folder {
     /// Makes a folder in the place for temporary folders.
     pub fn new() -> Self {
-        Self::below(&std::env::temp_dir())
+        Self::new_below(&std::env::temp_dir())
     }
 
     /// Makes a temporary folder below a folder that exists.
-    pub fn below(folder: &Path) -> Self {
+    pub fn new_below(folder: &Path) -> Self {
         let named = tempfile::Builder::new()
             .prefix("mcptest-e2e-")
             .tempdir_in(folder);
@@ -41,7 +41,7 @@ impl Folder {
     }
 
     /// Writes a file and the folders above it, and returns the folder.
-    pub fn with(self, path: &str, bytes: impl AsRef<[u8]>) -> Self {
+    pub fn with_file(self, path: &str, bytes: impl AsRef<[u8]>) -> Self {
         self.write(path, bytes);
         self
     }
@@ -51,7 +51,7 @@ impl Folder {
         // One order, whatever order `serde_json` was built to keep.
         let mut run = run.clone();
         run.sort_all_objects();
-        self.with(path, format!("{run:#}\n"))
+        self.with_file(path, format!("{run:#}\n"))
     }
 
     /// Writes a file and the folders above it.

@@ -119,7 +119,7 @@ impl Finished {
     }
 
     /// A copy with another standard output.
-    pub fn clone_with(&self, stdout: String) -> Self {
+    pub fn with_stdout(&self, stdout: String) -> Self {
         Self {
             stdout,
             ..self.clone()

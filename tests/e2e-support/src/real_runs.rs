@@ -18,7 +18,7 @@ pub fn part(name: &str) -> PathBuf {
 }
 
 /// Why tests of them are ignored, where they are.
-pub fn absent() -> Option<String> {
+pub fn missing_reason() -> Option<String> {
     let there =
         part("tau-airline/crate/cassettes/airline").is_dir() && expected_numbers().is_file();
     (!there).then(|| {
@@ -50,7 +50,7 @@ pub fn assert_same(what: &str, found: Option<f64>, expected: &Value) {
 
 /// Runs tests of the data. Where it is absent every test is listed as ignored, with the reason.
 pub fn run(tests: &[(&str, fn())]) -> ExitCode {
-    let absent = absent();
+    let absent = missing_reason();
     let trials = tests.iter().map(|(name, test)| {
         let (test, absent) = (*test, absent.clone());
         Trial::ignorable_test(*name, move || {

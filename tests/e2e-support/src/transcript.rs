@@ -1,7 +1,7 @@
 //! What a page shows of a program, against what the program prints.
 
 /// Whether a text is as shown. A line `…` stands for any lines, and one that ends in ` …` for any line that begins so.
-pub fn as_shown(shown: &str, printed: &str) -> bool {
+pub fn matches_transcript(shown: &str, printed: &str) -> bool {
     let shown: Vec<&str> = shown.lines().collect();
     let printed: Vec<&str> = printed.lines().collect();
     fits(&shown, &printed)
@@ -32,10 +32,10 @@ mod tests {
     fn dots_stand_for_what_is_left_out_and_nothing_else() {
         let printed = "one\ntwo 2\nthree\n\n";
         for shown in ["…\n", "one\n…\nthree\n", "one\ntwo …\nthree\n"] {
-            assert!(as_shown(shown, printed), "{shown}");
+            assert!(matches_transcript(shown, printed), "{shown}");
         }
         for shown in ["", "one\n", "one\nthree\n", "…\ntwo\nthree\n", "…\nfour\n"] {
-            assert!(!as_shown(shown, printed), "{shown}");
+            assert!(!matches_transcript(shown, printed), "{shown}");
         }
     }
 }

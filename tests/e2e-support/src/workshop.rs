@@ -36,13 +36,13 @@ pub fn workspace() -> &'static Path {
 /// twice.
 pub fn target() -> PathBuf {
     let executable = std::env::current_exe().expect("the test's executable");
-    let target = target_of(&executable).expect("cargo's target folder");
+    let target = target_folder(&executable).expect("cargo's target folder");
     target.to_owned()
 }
 
 /// The target folder that a test's executable lies in, `<target>/<profile>/deps/<executable>`. Its place
 /// says so, no mark in it: a folder that was there before cargo has none.
-pub fn target_of(executable: &Path) -> Option<&Path> {
+pub fn target_folder(executable: &Path) -> Option<&Path> {
     let deps = executable.parent().filter(|deps| deps.ends_with("deps"))?;
     deps.ancestors().nth(2)
 }
@@ -56,12 +56,12 @@ const PROFILE: [&str; 3] = [
 
 /// The program of a package of this workspace. One of the package's integration tests is built, for which
 /// cargo builds the program too.
-pub fn program_of(package: &str, test: &str) -> PathBuf {
+pub fn test_program(package: &str, test: &str) -> PathBuf {
     built_here(&["test", "--no-run", "--test", test], package)
 }
 
 /// An example of a package of this workspace.
-pub fn example_of(name: &str) -> PathBuf {
+pub fn example_program(name: &str) -> PathBuf {
     built_here(&["build", "--example", name], name)
 }
 
@@ -88,14 +88,14 @@ fn built_here(arguments: &[&str], name: &str) -> PathBuf {
 }
 
 /// Where what is made for these tests is kept from run to run.
-pub fn kept() -> PathBuf {
+pub fn kept_folder() -> PathBuf {
     target().join("e2e")
 }
 
 /// Makes a crate at a fixed place, so that a second run need not build it again: these files, no
 /// others, and what the workspace shares. Safe against another process that makes the same crate.
 pub fn kept_crate(name: &str, files: &[(String, Vec<u8>)]) -> PathBuf {
-    let top = kept().join("crates");
+    let top = kept_folder().join("crates");
     fs::create_dir_all(&top).unwrap();
     let lock = File::create(top.join(format!("{name}.lock"))).unwrap();
     lock.lock().unwrap();

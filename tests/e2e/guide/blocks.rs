@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Block, USED, blocks, pages};
 use crate::support::folder::Folder;
 use crate::support::process::{command, run};
-use crate::support::workshop::{example_of, workspace};
+use crate::support::workshop::{example_program, workspace};
 
 /// Around keys of one agent: what they may leave to others.
 const AROUND_AN_AGENT: &str = "\
@@ -40,7 +40,7 @@ fn load(name: &str, text: &str) -> Result<Suite, String> {
 }
 
 /// A block as a whole suite.
-fn whole(block: &Block) -> String {
+fn whole_suite(block: &Block) -> String {
     match block.language.as_str() {
         "yaml,agent" => {
             let lines = block.text.lines().map(|line| format!("    {line}\n"));
@@ -59,8 +59,8 @@ fn every_suite_of_the_guide_loads() {
         if !is_suite || block.kind == "refused" {
             continue;
         }
-        if let Err(problems) = load("guide", &whole(&block)) {
-            panic!("{}: {problems}", block.place());
+        if let Err(problems) = load("guide", &whole_suite(&block)) {
+            panic!("{}: {problems}", block.location());
         }
         loaded += 1;
     }
@@ -74,8 +74,13 @@ fn what_does_not_load_is_refused_as_the_guide_shows() {
     assert!(refused().count() > 0);
     for suite in refused() {
         let shown = super::block(&blocks, "message", &suite.about);
-        let problems = load(&suite.about, &whole(suite)).unwrap_err();
-        assert_eq!(problems.trim_end(), shown.trim_end(), "{}", suite.place());
+        let problems = load(&suite.about, &whole_suite(suite)).unwrap_err();
+        assert_eq!(
+            problems.trim_end(),
+            shown.trim_end(),
+            "{}",
+            suite.location()
+        );
     }
     let messages = blocks.iter().filter(|block| block.kind == "message");
     assert_eq!(messages.count(), refused().count());
@@ -87,9 +92,9 @@ fn every_recording_of_the_guide_can_be_read() {
     let recordings = blocks.iter().filter(|block| block.language == "json");
     let mut read = 0;
     for block in recordings {
-        let origin = Origin::file(block.place());
+        let origin = Origin::file(block.location());
         if let Err(error) = parse_run(block.text.as_bytes(), &origin) {
-            panic!("{}: {error}", block.place());
+            panic!("{}: {error}", block.location());
         }
         read += 1;
     }
@@ -128,7 +133,7 @@ fn what_is_part_of_a_file_stands_in_it() {
         if block.kind == "part of" {
             let code = fs::read_to_string(workspace().join(&block.about)).unwrap();
             let stands = unindented(&code).contains(&unindented(&block.text));
-            assert!(stands, "{}: {}", block.place(), block.text);
+            assert!(stands, "{}: {}", block.location(), block.text);
             compared += 1;
         }
     }
@@ -140,8 +145,8 @@ fn each_example_prints_what_is_shown() {
     let folder = Folder::new();
     let mut ran = Vec::new();
     for block in blocks().iter().filter(|block| block.kind == "example") {
-        let printed = run(&mut command(example_of(&block.about), folder.path())).exits(0);
-        assert_eq!(printed.stdout, block.text, "{}", block.place());
+        let printed = run(&mut command(example_program(&block.about), folder.path())).exits(0);
+        assert_eq!(printed.stdout, block.text, "{}", block.location());
         ran.push(block.about.clone());
     }
     assert_eq!(ran, ["live_guard", "energy_options"]);
@@ -152,7 +157,7 @@ fn each_example_prints_what_is_shown() {
 fn every_block_is_executed() {
     let mut marked = Vec::new();
     for block in blocks() {
-        let place = block.place();
+        let place = block.location();
         match (block.language.as_str(), block.kind.as_str()) {
             ("yaml" | "yaml,agent" | "yaml,suite", "")
             | ("yaml", "refused")
@@ -178,7 +183,7 @@ fn the_readme_begins_with_two_commands() {
     let blocks = readme.blocks();
     let mut unmarked = blocks.iter().filter(|block| block.language == "sh");
     let first = unmarked.next().unwrap();
-    assert!(first.kind.is_empty(), "{}", first.place());
+    assert!(first.kind.is_empty(), "{}", first.location());
     assert_eq!(first.text.lines().count(), 2, "{}", first.text);
     assert!(unmarked.all(|block| !block.kind.is_empty()));
 }

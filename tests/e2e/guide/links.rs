@@ -137,7 +137,7 @@ fn the_readmes_of_the_packages_lead_to_files_of_the_package_and_show_what_is_exe
             .into_iter()
             .filter(|block| block.language != "toml");
         for block in blocks.filter(|_| package == "mcptest-harness") {
-            assert!(executed.contains(&block.text), "{}", block.place());
+            assert!(executed.contains(&block.text), "{}", block.location());
         }
     }
 }

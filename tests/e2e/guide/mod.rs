@@ -397,7 +397,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn location(&self) -> String {
         format!("{}:{}", self.page, self.line)
     }
 }

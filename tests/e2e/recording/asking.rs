@@ -1,7 +1,7 @@
 //! How recording is asked for, and when it is refused.
 
 use super::desk::{TWICE, refunds};
-use super::recording_crate::{Scene, studio};
+use super::recording_crate::{Scene, recording_crate};
 use crate::sample::sample;
 use crate::support::process;
 use crate::support::snapshot;
@@ -11,7 +11,7 @@ use crate::support::workshop::run_cargo;
 #[track_caller]
 fn refused(name: &str, word: &str, more: &[(&str, &str)]) {
     let scene = Scene::new(TWICE, &refunds());
-    let mut command = scene.command(studio().executable("agents"), &[]);
+    let mut command = scene.command(recording_crate().executable("agents"), &[]);
     let command = command
         .env("MCPTEST_RECORD", word)
         .envs(more.iter().copied());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{TWICE, declaring, place, script};
+use super::desk::{TWICE, declaring, run_path, script};
 use super::recording_crate::Scene;
 use crate::support::snapshot;
 
@@ -32,7 +32,7 @@ fn recording_stops_before_it_overspends_and_goes_on_with_more() {
         "{text}"
     );
     assert!(text.contains("MCPTEST_RECORD=missing"), "{text}");
-    assert_eq!(scene.places(), [place(1)]);
+    assert_eq!(scene.places(), [run_path(1)]);
     assert_eq!(scene.requests().len(), 5);
 
     scene.suite(&budget(50, 3));

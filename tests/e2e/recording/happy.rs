@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::desk::{FIRST, HttpServer, SECOND, TWICE, place, refunds, refunds_that_differ, script};
+use super::desk::{
+    FIRST, HttpServer, SECOND, TWICE, refunds, refunds_that_differ, run_path, script,
+};
 use super::recording_crate::Scene;
 use crate::support::outcome::Outcome::Passed;
 use crate::support::process::Finished;
@@ -209,7 +211,7 @@ fn several_runs_are_recorded_as_they_differ() {
     let scene = Scene::new(&suite, &refunds_that_differ(3));
     scene.record("missing", &[]).exits(0);
     let closings: Vec<Value> = (1..=3)
-        .map(|run| scene.run(&place(run))["trace"]["final_response"].clone())
+        .map(|run| scene.run(&run_path(run))["trace"]["final_response"].clone())
         .collect();
     assert_eq!(
         closings,

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::function_crate::{Stage, counting};
+use super::function_crate::{RecordingFolder, counting};
 
 /// How many runs are declared, and how many processes are killed.
 const RUNS: usize = 8;
@@ -28,7 +28,7 @@ impl Dice {
 
 /// Records, and kills the process after a time, unless it ended before that. Says whether it was
 /// killed.
-fn kill_after(stage: &Stage, word: &str, generation: &str, time: Duration) -> bool {
+fn kill_after(stage: &RecordingFolder, word: &str, generation: &str, time: Duration) -> bool {
     let mut command = stage.command(Some(word), &[("GENERATION", generation)]);
     let silent = command
         .stdin(Stdio::null())
@@ -45,7 +45,7 @@ fn kill_after(stage: &Stage, word: &str, generation: &str, time: Duration) -> bo
 }
 
 /// How long it takes to record everything anew, undisturbed.
-fn time_of_all(stage: &Stage) -> Duration {
+fn time_of_all(stage: &RecordingFolder) -> Duration {
     let times = (0..5).map(|_| {
         let started = Instant::now();
         stage.record("all", &[]).exits(0);
@@ -56,7 +56,7 @@ fn time_of_all(stage: &Stage) -> Duration {
 
 #[test]
 fn killed_while_missing_runs_are_recorded() {
-    let stage = Stage::new(&counting(RUNS));
+    let stage = RecordingFolder::new(&counting(RUNS));
     let whole = time_of_all(&stage);
     let mut dice = Dice(0x2545_f491_4f6c_dd1d);
     let (mut kills, mut interrupted, mut completed) = (0, 0, 0);
@@ -75,7 +75,7 @@ fn killed_while_missing_runs_are_recorded() {
         for (path, run) in &before {
             assert_eq!(runs.get(path), Some(run), "{path} is lost");
         }
-        let last = stage.begun().last().copied().unwrap_or(1);
+        let last = stage.begun_runs().last().copied().unwrap_or(1);
         assert!(
             runs.len() + 1 >= last,
             "run {last} was begun, and kept are {:?}",
@@ -106,7 +106,7 @@ fn killed_while_missing_runs_are_recorded() {
     stage.record("missing", &[]).exits(0);
     assert_eq!(stage.runs().len(), RUNS);
     // No run that was there was recorded again: the numbers go up.
-    let begun = stage.begun();
+    let begun = stage.begun_runs();
     assert!(begun.is_sorted(), "{begun:?}");
     let leftovers: Vec<String> = stage
         .files()
@@ -119,7 +119,7 @@ fn killed_while_missing_runs_are_recorded() {
 
 #[test]
 fn killed_while_all_runs_are_recorded_anew() {
-    let stage = Stage::new(&counting(RUNS));
+    let stage = RecordingFolder::new(&counting(RUNS));
     stage.record("missing", &[("GENERATION", "old")]).exits(0);
     let whole = time_of_all(&stage);
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);

@@ -1,11 +1,11 @@
 //! The macro's cases record as the runner's do.
 
 use super::desk::{FIRST, SECOND, TWICE, refunds};
-use super::recording_crate::{Scene, studio};
+use super::recording_crate::{Scene, recording_crate};
 use crate::support::process::{self, Finished};
 
 fn run(scene: &Scene, word: Option<&str>, more: &[(&str, &str)]) -> Finished {
-    let mut command = scene.command(studio().executable("macros"), &[]);
+    let mut command = scene.command(recording_crate().executable("macros"), &[]);
     command.envs(more.iter().copied());
     if let Some(word) = word {
         command.env("MCPTEST_RECORD", word);

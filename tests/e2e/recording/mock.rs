@@ -14,7 +14,7 @@ const PLACE: &str = "suites/cassettes/Patient_agent__claude-sonnet-4-5.json";
 
 fn command() -> &'static PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| workshop::program_of("cargo-mcptest", "command"))
+    BUILT.get_or_init(|| workshop::test_program("cargo-mcptest", "command"))
 }
 
 /// An agent that looks an order up twice.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::desk::script;
-use super::recording_crate::{Scene, studio};
+use super::recording_crate::{Scene, recording_crate};
 use super::servers::{FINDER, PLACE, fails, finder};
 use crate::support::snapshot;
 
@@ -190,7 +190,7 @@ fn a_signal_ends_the_servers_with_the_recording() {
     for (signal, number) in e2e_support::process::signals() {
         let scene = finder("{ command: [ORDER_DESK, --misbehave, hang-on-call] }");
         let scene = scene.set("MCPTEST_RECORD_TIMEOUT", "60");
-        let mut command = scene.command(studio().executable("agents"), &[]);
+        let mut command = scene.command(recording_crate().executable("agents"), &[]);
         let mut recording = command
             .env("MCPTEST_RECORD", "missing")
             .stdout(Stdio::null())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{declaring, place, refunds, script};
+use super::desk::{declaring, refunds, run_path, script};
 use super::recording_crate::{KEY, Scene};
 use crate::support::process::Finished;
 use crate::support::snapshot;
@@ -222,7 +222,10 @@ fn a_declared_provider_is_asked_at_its_address_with_its_key() {
     };
     for path in ["/v1", "/v1/", ""] {
         declare(&scene, path, ", api_key_env: LOCAL_KEY");
-        let mut command = scene.command(super::recording_crate::studio().executable("agents"), &[]);
+        let mut command = scene.command(
+            super::recording_crate::recording_crate().executable("agents"),
+            &[],
+        );
         command.env("LOCAL_KEY", KEY).env("MCPTEST_RECORD", "all");
         crate::support::process::run(&mut command).exits(0);
         let seen = scene.requests().pop().unwrap();
@@ -362,7 +365,7 @@ fn a_failure_in_a_later_run_leaves_the_finished_ones() {
     let (_, text) = scene.record("missing", &[]).exits(101).only_failure();
     assert!(text.contains("run 2 of 3: "), "{text}");
     assert!(text.contains("MCPTEST_RECORD=missing"), "{text}");
-    assert_eq!(scene.places(), [place(1)]);
+    assert_eq!(scene.places(), [run_path(1)]);
 }
 
 #[test]

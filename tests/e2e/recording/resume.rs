@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{TWICE, declaring, place, refund, refunds_that_differ, script};
+use super::desk::{TWICE, declaring, refund, refunds_that_differ, run_path, script};
 use super::recording_crate::Scene;
 use crate::support::snapshot;
 
@@ -27,7 +27,7 @@ fn runs_that_were_finished_stay_and_the_others_are_recorded_next() {
         &text.replace(&scene.url(), "[url]"),
         scene.folder.path(),
     );
-    assert_eq!(scene.places(), [place(1), place(2)]);
+    assert_eq!(scene.places(), [run_path(1), run_path(2)]);
     let first_two = scene.recorded();
 
     scene.start(&refunds_that_differ(2));
@@ -50,7 +50,7 @@ fn a_run_that_is_declared_later_is_added() {
     let after = scene.recorded();
     assert!(before.iter().all(|(path, bytes)| after[path] == *bytes));
     assert_eq!(
-        scene.run(&place(3))["trace"]["final_response"],
+        scene.run(&run_path(3))["trace"]["final_response"],
         "Later: RF-1."
     );
 }
@@ -59,12 +59,12 @@ fn a_run_that_is_declared_later_is_added() {
 fn a_gap_in_the_numbers_is_filled() {
     let scene = Scene::new(&declaring(3), &refunds_that_differ(4));
     scene.record("missing", &[]).exits(0);
-    std::fs::remove_file(scene.folder.at(&place(2))).unwrap();
+    std::fs::remove_file(scene.folder.at(&run_path(2))).unwrap();
     scene.record("missing", &[]).exits(0);
-    assert_eq!(scene.places(), [place(1), place(2), place(3)]);
+    assert_eq!(scene.places(), [run_path(1), run_path(2), run_path(3)]);
     assert_eq!(scene.conversations(), 4);
     assert_eq!(
-        scene.run(&place(2))["trace"]["final_response"],
+        scene.run(&run_path(2))["trace"]["final_response"],
         "Done for the 4. time: RF-1."
     );
 }
@@ -78,8 +78,8 @@ fn a_single_file_grows_into_a_folder() {
     let text = scene.text(single);
     scene.suite(TWICE);
     scene.record("missing", &[]).exits(0);
-    assert_eq!(scene.places(), [place(1), place(2)]);
-    assert_eq!(scene.text(&place(1)), text);
+    assert_eq!(scene.places(), [run_path(1), run_path(2)]);
+    assert_eq!(scene.text(&run_path(1)), text);
     scene.judge(&[]).exits(0);
 }
 
@@ -133,11 +133,11 @@ fn stale_recordings_that_are_all_there_cost_nothing_and_still_fail() {
 fn a_recording_that_cannot_be_read_is_not_added_to() {
     let scene = Scene::new(&declaring(3), &refunds_that_differ(3));
     scene.record("missing", &[]).exits(0);
-    std::fs::remove_file(scene.folder.at(&place(3))).unwrap();
-    scene.folder.write(&place(2), "{ \"cut\": ");
+    std::fs::remove_file(scene.folder.at(&run_path(3))).unwrap();
+    scene.folder.write(&run_path(2), "{ \"cut\": ");
     let before = scene.recorded();
     let (_, text) = scene.record("missing", &[]).exits(101).only_failure();
-    assert!(text.contains(&place(2)), "{text}");
+    assert!(text.contains(&run_path(2)), "{text}");
     assert_eq!(scene.conversations(), 3);
     assert_eq!(scene.recorded(), before);
 }
@@ -154,7 +154,7 @@ fn fewer_runs_than_there_are_are_no_reason_to_remove_any() {
     assert_eq!(scene.conversations(), 3);
     // Recorded anew, there are as many as the suite says.
     scene.record("all", &[]).exits(0);
-    assert_eq!(scene.places(), [place(1), place(2)]);
+    assert_eq!(scene.places(), [run_path(1), run_path(2)]);
 }
 
 #[test]
@@ -183,9 +183,12 @@ fn all_that_fails_halfway_leaves_the_old_runs_and_goes_on_next_time() {
         "{ran}"
     );
     assert_eq!(scene.conversations(), 2);
-    assert_eq!(scene.places(), [place(1), place(2), place(3), place(4)]);
+    assert_eq!(
+        scene.places(),
+        [run_path(1), run_path(2), run_path(3), run_path(4)]
+    );
     let closings: Vec<Value> = (1..=4)
-        .map(|run| scene.run(&place(run))["trace"]["final_response"].clone())
+        .map(|run| scene.run(&run_path(run))["trace"]["final_response"].clone())
         .collect();
     assert_eq!(
         closings,
@@ -206,7 +209,7 @@ fn what_was_staged_for_another_prompt_is_not_used() {
     scene.start(&refunds_that_differ(2));
     scene.record("all", &[]).exits(0);
     assert_eq!(scene.conversations(), 2);
-    assert_eq!(scene.places(), [place(1), place(2)]);
+    assert_eq!(scene.places(), [run_path(1), run_path(2)]);
 }
 
 #[test]
@@ -218,7 +221,7 @@ fn what_was_staged_under_other_caps_is_not_used() {
     scene.record("all", &[]).exits(0);
     assert_eq!(scene.conversations(), 4);
     for run in 1..=4 {
-        assert_eq!(scene.run(&place(run))["max_tokens"], 99);
+        assert_eq!(scene.run(&run_path(run))["max_tokens"], 99);
     }
 }
 
@@ -247,7 +250,7 @@ fn missing_after_an_all_that_failed_loses_nothing() {
     assert!(scene.places().iter().all(|path| !path.contains("/.")));
     assert_eq!(
         (1..=4)
-            .filter(|run| scene.places().contains(&place(*run)))
+            .filter(|run| scene.places().contains(&run_path(*run)))
             .count(),
         4,
         "{:?}",
@@ -284,7 +287,7 @@ fn what_was_staged_with_other_tools_is_not_used() {
     );
     scene.start(&refunds_that_differ(4));
     scene.record("all", &[]).exits(0);
-    let fingerprint = |run| scene.run(&place(run))["tools_fingerprint"].clone();
+    let fingerprint = |run| scene.run(&run_path(run))["tools_fingerprint"].clone();
     for run in 2..=4 {
         assert_eq!(fingerprint(run), fingerprint(1), "run {run}");
     }

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use super::desk::{declaring, place, refunds_that_differ};
-use super::function_crate::{Stage, counting};
+use super::desk::{declaring, refunds_that_differ, run_path};
+use super::function_crate::{RecordingFolder, counting};
 use super::recording_crate::Scene;
 use crate::support::process::Finished;
 
@@ -28,12 +28,12 @@ fn two_processes_record_no_run_twice() {
     }
     assert_eq!(scene.conversations(), 3);
     assert_eq!(scene.requests().len(), 9);
-    assert_eq!(scene.places(), [place(1), place(2), place(3)]);
+    assert_eq!(scene.places(), [run_path(1), run_path(2), run_path(3)]);
 }
 
 #[test]
 fn the_second_process_waits_says_so_and_finds_everything_recorded() {
-    let stage = Stage::new(&counting(3));
+    let stage = RecordingFolder::new(&counting(3));
     let go = stage.folder.at("go");
     let waits = [("LOOP_WAITS_FOR", go.to_str().unwrap())];
     let mut first = stage
@@ -43,7 +43,7 @@ fn the_second_process_waits_says_so_and_finds_everything_recorded() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    while stage.begun().is_empty() {
+    while stage.begun_runs().is_empty() {
         thread::sleep(Duration::from_millis(1));
     }
     let mut second = stage
@@ -58,9 +58,9 @@ fn the_second_process_waits_says_so_and_finds_everything_recorded() {
         .read_line(&mut line)
         .unwrap();
     assert_eq!(line, "waiting: another process records `Clerk`\n");
-    assert_eq!(stage.begun(), [1]);
+    assert_eq!(stage.begun_runs(), [1]);
     fs::write(go, "").unwrap();
     assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
-    assert_eq!(stage.begun(), [1, 2, 3]);
+    assert_eq!(stage.begun_runs(), [1, 2, 3]);
     assert_eq!(stage.runs().len(), 3);
 }

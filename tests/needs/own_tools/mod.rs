@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::sessions::{installed_once, mcptest_command};
 use crate::support::folder::Folder;
 use crate::support::process::{self, Finished};
-use crate::support::workshop::{example_of, kept, workspace};
+use crate::support::workshop::{example_program, kept_folder, workspace};
 
 pub(super) use agents::{
     agno, dspy, langgraph, langgraph_with_an_interrupt, mini_swe_agent, openai_agents, pydantic_ai,
@@ -28,7 +28,7 @@ const PAGE: &str = include_str!("../../../docs/own-tools.md");
 pub(super) fn python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
-        let environment = kept().join("pypi").join("own_tools");
+        let environment = kept_folder().join("pypi").join("own_tools");
         installed_once(&environment, REQUIREMENTS);
         let python = environment.join("bin/python");
         install_the_library(&python);
@@ -54,7 +54,7 @@ pub(super) fn install_the_library(python: &Path) {
 fn module(words: &str) -> Finished {
     let mut command = process::command(python(), &workspace().join("python"));
     command.arg("-m").args(words.split(' '));
-    process::run(command.env("MCPTEST_DOOR", example_of("door")))
+    process::run(command.env("MCPTEST_DOOR", example_program("door")))
 }
 
 pub(crate) fn the_librarys_own_tests() {

@@ -17,7 +17,7 @@ const RUNS: usize = 10;
 const PROMPT: &str = "Please refund order 7.";
 
 pub(crate) fn an_agent_over_litellm() {
-    let folder = Folder::new().with("agent.py", include_bytes!("litellm_agent.py"));
+    let folder = Folder::new().with_file("agent.py", include_bytes!("litellm_agent.py"));
     let python = own_tools::python().display();
     folder.write(
         "suites/desk.yml",

@@ -28,7 +28,7 @@ struct Desk(Folder);
 impl Desk {
     fn recorded(kinds: &[&str], limit: u32) -> Self {
         let agent = include_bytes!("agent.py");
-        let folder = Folder::new().with("agent.py", agent);
+        let folder = Folder::new().with_file("agent.py", agent);
         let mut suite = "agents:\n".to_owned();
         let mut conversations = Vec::new();
         for kind in kinds {
@@ -44,7 +44,7 @@ impl Desk {
                 json!([{ "text": "It is done.", "usage": { "prompt": 9, "completion": 3 } }]);
             conversations.push(json!({ "user": prompt, "model": "gpt-5", "runs": [says] }));
         }
-        let desk = Self(folder.with("suites/desk.yml", suite));
+        let desk = Self(folder.with_file("suites/desk.yml", suite));
         let script = json!({ "conversations": conversations }).to_string();
         let provider = Provider::start(Script::from_json(&script).unwrap()).unwrap();
         let mut command = mcptest_recording(&desk.0, &provider, &["record"]);

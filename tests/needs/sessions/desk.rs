@@ -180,6 +180,6 @@ pub(super) fn recording(agent: &str, model: &str, number: Option<usize>) -> Stri
 /// The command, built once.
 pub(in super::super) fn program() -> PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    let built = || workshop::program_of("cargo-mcptest", "command");
+    let built = || workshop::test_program("cargo-mcptest", "command");
     PROGRAM.get_or_init(built).clone()
 }

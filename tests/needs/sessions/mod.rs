@@ -61,7 +61,7 @@ fn is_recorded_and_judged(program: &str) {
     let mut all = client::ALL.iter();
     let client = all.find(|client| client.program == program).unwrap();
     let suite = desk::suite(client);
-    let folder = client.folder().with("suites/desk.yml", &suite);
+    let folder = client.folder().with_file("suites/desk.yml", &suite);
     let provider = desk::provider(client.model);
     let said = mcptest(&folder, Some(&provider), &["record"]).exits(0);
     assert!(said.stdout.contains("8 passed; 0 failed"), "{said}");

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::folder::Folder;
-use crate::support::workshop::kept;
+use crate::support::workshop::kept_folder;
 
 pub(in super::super) const REQUIREMENTS: &str = include_str!("../agents/requirements.txt");
 pub(in super::super) const PACKAGE: &str = include_str!("../agents/package.json");
 
 /// The Python that has the libraries.
 pub(super) fn python() -> PathBuf {
-    let environment = kept().join("pypi").join("sessions");
+    let environment = kept_folder().join("pypi").join("sessions");
     installed_once(&environment, REQUIREMENTS);
     environment.join("bin/python")
 }
@@ -38,7 +38,7 @@ pub(super) fn javascript() -> PathBuf {
 
 /// The folder that has what a `package.json` names in its `node_modules`. `name` is the folder where it is kept.
 pub(in super::super) fn modules(name: &str, package: &str) -> PathBuf {
-    let folder = kept().join("npm").join(name);
+    let folder = kept_folder().join("npm").join(name);
     once(&folder, package, |_| {
         fs::write(folder.join("package.json"), package).unwrap();
         run(Command::new("npm")

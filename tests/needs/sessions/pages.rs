@@ -10,7 +10,7 @@ use serde_json::json;
 use super::desk::{KEY, leads_to};
 use crate::support::folder::Folder;
 use crate::support::process;
-use crate::support::transcript::as_shown;
+use crate::support::transcript::matches_transcript;
 
 pub(super) const PYTHON: &str = include_str!("../../../docs/agent-in-python.md");
 const TYPESCRIPT: &str = include_str!("../../../docs/agent-in-typescript.md");
@@ -79,7 +79,10 @@ impl Installation<'_> {
         let said = process::run(&mut command).exits(code);
         let printed = format!("{}{}", said.stderr, said.stdout);
         // Which versions meet is said first, and the sum of the cases last.
-        assert!(as_shown(&format!("…\n{expected}…\n"), &printed), "{said}");
+        assert!(
+            matches_transcript(&format!("…\n{expected}…\n"), &printed),
+            "{said}"
+        );
     }
 }
 

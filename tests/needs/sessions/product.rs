@@ -69,9 +69,9 @@ fn mcptest(folder: &Folder, provider: Option<&Provider>, arguments: &[&str]) -> 
 
 pub(crate) fn a_coding_agent_from_the_registry() {
     let folder = Folder::new()
-        .with("suites/note.txt", "pens: 3\n")
-        .with("home/.keep", "")
-        .with("suites/copy.yml", suite(3));
+        .with_file("suites/note.txt", "pens: 3\n")
+        .with_file("home/.keep", "")
+        .with_file("suites/copy.yml", suite(3));
     let provider = provider();
     let said = mcptest(&folder, Some(&provider), &["record"]).exits(0);
     assert!(said.stdout.contains("5 passed; 0 failed"), "{said}");

@@ -14,7 +14,7 @@ use super::desk::{self, KEY};
 use super::packages;
 use crate::support::folder::{Folder, collect, write};
 use crate::support::process::{self, Finished};
-use crate::support::workshop::{example_of, kept, workspace};
+use crate::support::workshop::{example_program, kept_folder, workspace};
 
 const PACKAGE: &str = include_str!("../agents/typescript/package.json");
 const AGENTS: [(&str, &str); 4] = [
@@ -68,7 +68,7 @@ fn library() -> (PathBuf, PathBuf) {
     }
     let mut digest = DefaultHasher::new();
     files.hash(&mut digest);
-    let top = kept().join("npm").join("typescript");
+    let top = kept_folder().join("npm").join("typescript");
     fs::create_dir_all(&top).unwrap();
     let lock = File::create(top.join("lock")).unwrap();
     lock.lock().unwrap();
@@ -93,7 +93,7 @@ fn library() -> (PathBuf, PathBuf) {
 fn npm(folder: &Path, arguments: &[&str]) {
     let mut command = Command::new("npm");
     let ran = command.current_dir(folder).args(arguments);
-    let door = example_of("door");
+    let door = example_program("door");
     let ran = ran.env("MCPTEST_DOOR", door).output().unwrap();
     assert!(ran.status.success(), "npm {arguments:?}: {ran:?}");
 }
@@ -122,7 +122,7 @@ fn folder(suite: &str) -> Folder {
     for (name, text) in AGENTS {
         folder.write(name, text);
     }
-    folder.with("suites/desk.yml", suite)
+    folder.with_file("suites/desk.yml", suite)
 }
 
 fn suite(program: &str, prompt: &str) -> String {

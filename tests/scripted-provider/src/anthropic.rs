@@ -12,7 +12,7 @@ use crate::{
     node::{Node, is_plain_name},
 };
 
-pub(crate) use answer::body;
+pub(crate) use answer::render_body;
 use messages::{messages, plain_text};
 pub(crate) use threads::Threads;
 
@@ -44,7 +44,7 @@ const FIELDS: &[&str] = &[
 /// Checks a request body.
 pub(crate) fn read(body: &Value) -> Result<Exchange, ApiError> {
     let root = Node::root(Api::Anthropic, body);
-    root.only(FIELDS)?;
+    root.refuse_unknown(FIELDS)?;
     let model = root.need("model")?.text()?.to_owned();
     root.need("max_tokens")?.positive()?;
     for (key, max) in [("temperature", 1.0), ("top_p", 1.0)] {
@@ -84,12 +84,12 @@ fn tool_names<'a>(root: &Node<'a>) -> Result<Vec<&'a str>, ApiError> {
     };
     let mut names = Vec::new();
     for tool in tools.items()? {
-        let tool = tool.tagged("custom");
+        let tool = tool.with_tag("custom");
         tool.fields()?;
         if let Some(kind) = tool.at("type")
             && kind.text()? != "custom"
         {
-            return Err(kind.wrong("Input should be 'custom'"));
+            return Err(kind.error("Input should be 'custom'"));
         }
         let name = checked_name(&tool.need("name")?)?;
         if let Some(description) = tool.at("description") {
@@ -98,7 +98,7 @@ fn tool_names<'a>(root: &Node<'a>) -> Result<Vec<&'a str>, ApiError> {
         let schema = tool.need("input_schema")?;
         let kind = schema.need("type")?;
         if kind.value() != "object" {
-            return Err(kind.wrong("Input should be 'object'"));
+            return Err(kind.error("Input should be 'object'"));
         }
         if names.contains(&name) {
             return Err(ApiError::invalid("tools: Tool names must be unique."));
@@ -113,7 +113,7 @@ fn check_tool_choice(root: &Node<'_>, tools: &[&str]) -> Result<(), ApiError> {
         return Ok(());
     };
     if tools.is_empty() {
-        return Err(choice.wrong("may only be specified while providing tools"));
+        return Err(choice.error("may only be specified while providing tools"));
     }
     match choice.need("type")?.text()? {
         "auto" | "any" | "none" => Ok(()),
@@ -126,7 +126,7 @@ fn check_tool_choice(root: &Node<'_>, tools: &[&str]) -> Result<(), ApiError> {
                 "Tool '{name}' not found in provided tools"
             )))
         }
-        other => Err(choice.wrong(format!(
+        other => Err(choice.error(format!(
             "Input tag '{other}' found using 'type' does not match any of the expected tags: \
              'auto', 'any', 'tool', 'none'"
         ))),
@@ -138,5 +138,5 @@ fn checked_name<'a>(name: &Node<'a>) -> Result<&'a str, ApiError> {
     if is_plain_name(text, 128) {
         return Ok(text);
     }
-    Err(name.wrong("String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"))
+    Err(name.error("String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"))
 }

@@ -25,7 +25,7 @@ pub(crate) enum Api {
 
 impl Api {
     /// The API served at a path.
-    pub(crate) fn at(path: &str) -> Option<Self> {
+    pub(crate) fn from_path(path: &str) -> Option<Self> {
         match path {
             "/v1/messages" => Some(Self::Anthropic),
             "/v1/chat/completions" | "/chat/completions" => Some(Self::OpenAi),
@@ -35,7 +35,7 @@ impl Api {
             _ => match bedrock::operation(path) {
                 Some((_, Operation::Converse | Operation::ConverseStream)) => Some(Self::Converse),
                 Some(_) => Some(Self::Invoke),
-                None => gemini::model_of(path).map(|_| Self::Gemini),
+                None => gemini::parse_model_path(path).map(|_| Self::Gemini),
             },
         }
     }

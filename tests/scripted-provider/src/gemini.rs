@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The model that a path asks, and whether it asks for a stream.
-pub(crate) fn model_of(path: &str) -> Option<(&str, bool)> {
+pub(crate) fn parse_model_path(path: &str) -> Option<(&str, bool)> {
     let versions = ["/v1beta1", "/v1beta", "/v1alpha", "/v1"];
     let path = versions.iter().find_map(|it| path.strip_prefix(it))?;
     let path = vertex::publisher(path, "google").unwrap_or(path);
@@ -25,10 +25,10 @@ pub(crate) fn model_of(path: &str) -> Option<(&str, bool)> {
 /// Checks a request.
 pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
     let (model, _) =
-        model_of(path).ok_or_else(|| ApiError::new(404, format!("Not found: {path}")))?;
+        parse_model_path(path).ok_or_else(|| ApiError::new(404, format!("Not found: {path}")))?;
     let mut exchange = Exchange {
         model: model.to_owned(),
-        system: words(&body["systemInstruction"]),
+        system: join_texts(&body["systemInstruction"]),
         ..Exchange::default()
     };
     let contents = body["contents"].as_array().filter(|all| !all.is_empty());
@@ -45,9 +45,9 @@ pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
         }
         if content["role"] == "model" {
             let calls = parts.iter().filter(|part| part["functionCall"].is_object());
-            let calls: Vec<PastCall> = calls.map(call).collect();
+            let calls: Vec<PastCall> = calls.map(parse_call).collect();
             open.extend(calls.iter().cloned());
-            answered(&mut exchange, &words(content), calls);
+            add_answer(&mut exchange, &join_texts(content), calls);
             continue;
         }
         for part in parts {
@@ -81,7 +81,7 @@ pub(crate) fn read(path: &str, body: &Value) -> Result<Exchange, ApiError> {
 }
 
 /// The model says or calls something. Clients send back what was streamed as several messages: they are one answer.
-fn answered(exchange: &mut Exchange, said: &str, called: Vec<PastCall>) {
+fn add_answer(exchange: &mut Exchange, said: &str, called: Vec<PastCall>) {
     if let Some(Turn::Assistant { text, calls }) = exchange.turns.last_mut() {
         text.push_str(said);
         calls.extend(called);
@@ -94,7 +94,7 @@ fn answered(exchange: &mut Exchange, said: &str, called: Vec<PastCall>) {
     });
 }
 
-fn call(part: &Value) -> PastCall {
+fn parse_call(part: &Value) -> PastCall {
     let call = &part["functionCall"];
     PastCall {
         id: call["id"].as_str().unwrap_or_default().to_owned(),
@@ -104,13 +104,13 @@ fn call(part: &Value) -> PastCall {
 }
 
 /// The texts of a content.
-fn words(content: &Value) -> String {
+fn join_texts(content: &Value) -> String {
     let parts = content["parts"].as_array().into_iter().flatten();
     parts.filter_map(|part| part["text"].as_str()).collect()
 }
 
 /// The body of an answer.
-pub(crate) fn body(answer: &Answer) -> Value {
+pub(crate) fn render_body(answer: &Answer) -> Value {
     let mut parts = Vec::new();
     if !answer.text.is_empty() || answer.calls.is_empty() {
         parts.push(json!({ "text": answer.text }));

@@ -50,7 +50,7 @@ impl<'a> Node<'a> {
     }
 
     /// The value under a longer path, as Anthropic names the kind of a block.
-    pub(crate) fn tagged(&self, tag: &str) -> Self {
+    pub(crate) fn with_tag(&self, tag: &str) -> Self {
         self.child(self.field_path(tag), self.value)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Node<'a> {
         let items = self.items()?;
         if items.is_empty() {
             return Err(self
-                .wrong(format!(
+                .error(format!(
                     "Invalid '{}': empty array. Expected an array with minimum length 1, but got \
                      an empty array instead.",
                     self.path
@@ -102,9 +102,9 @@ impl<'a> Node<'a> {
         match u64::try_from(number) {
             Ok(number) if number > 0 => Ok(number),
             _ => Err(match self.api {
-                Api::Anthropic => self.wrong("Input should be greater than or equal to 1"),
+                Api::Anthropic => self.error("Input should be greater than or equal to 1"),
                 _ => self
-                    .wrong(format!(
+                    .error(format!(
                         "Invalid '{}': integer below minimum value. Expected a value >= 1, but \
                          got {number} instead.",
                         self.path
@@ -124,8 +124,8 @@ impl<'a> Node<'a> {
             return Ok(());
         }
         Err(match self.api {
-            Api::Anthropic => self.wrong(format!("range: 0..{max}")),
-            _ => self.wrong(format!(
+            Api::Anthropic => self.error(format!("range: 0..{max}")),
+            _ => self.error(format!(
                 "Invalid '{}': expected a value between 0 and {max}, but got {number} instead.",
                 self.path
             )),
@@ -139,7 +139,7 @@ impl<'a> Node<'a> {
     }
 
     /// Refuses fields the API does not know.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), ApiError> {
+    pub(crate) fn refuse_unknown(&self, known: &[&str]) -> Result<(), ApiError> {
         let unknown = self
             .fields()?
             .keys()
@@ -158,7 +158,7 @@ impl<'a> Node<'a> {
 
     /// An error about this place. Anthropic puts the path before the message,
     /// `OpenAI` beside it.
-    pub(crate) fn wrong(&self, message: impl Into<String>) -> ApiError {
+    pub(crate) fn error(&self, message: impl Into<String>) -> ApiError {
         let message = message.into();
         match self.api {
             Api::Anthropic => ApiError::invalid(format!("{}: {message}", self.path)),
@@ -168,9 +168,9 @@ impl<'a> Node<'a> {
 
     fn not_a(&self, openai: &str, anthropic: &str) -> ApiError {
         match self.api {
-            Api::Anthropic => self.wrong(format!("Input should be a valid {anthropic}")),
+            Api::Anthropic => self.error(format!("Input should be a valid {anthropic}")),
             _ => self
-                .wrong(format!(
+                .error(format!(
                     "Invalid type for '{}': expected {openai}, but got {} instead.",
                     self.path,
                     kind(self.value)

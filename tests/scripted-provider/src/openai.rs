@@ -11,7 +11,7 @@ use crate::{
     node::{Node, is_plain_name},
 };
 
-pub(crate) use answer::body;
+pub(crate) use answer::render_body;
 use messages::messages;
 
 const FIELDS: &[&str] = &[
@@ -55,7 +55,7 @@ const FIELDS: &[&str] = &[
 /// Checks a request body.
 pub(crate) fn read(body: &Value) -> Result<Exchange, ApiError> {
     let root = Node::root(Api::OpenAi, body);
-    root.only(FIELDS)?;
+    root.refuse_unknown(FIELDS)?;
     let model = root.need("model")?.text()?.to_owned();
     check_limits(&root)?;
     let tools = tool_names(&root)?;
@@ -77,7 +77,7 @@ fn check_limits(root: &Node<'_>) -> Result<(), ApiError> {
         }
     }
     if let (Some(old), Some(_)) = (root.at("max_tokens"), root.at("max_completion_tokens")) {
-        return Err(old.wrong(
+        return Err(old.error(
             "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
         ));
     }
@@ -93,12 +93,12 @@ fn check_limits(root: &Node<'_>) -> Result<(), ApiError> {
         && body_flag(root, "stream") != Some(true)
     {
         return Err(options
-            .wrong("The 'stream_options' parameter is only allowed when 'stream' is enabled."));
+            .error("The 'stream_options' parameter is only allowed when 'stream' is enabled."));
     }
     if let Some(choices) = root.at("n")
         && choices.positive()? > 1
     {
-        return Err(choices.wrong("The scripted provider gives one choice."));
+        return Err(choices.error("The scripted provider gives one choice."));
     }
     Ok(())
 }
@@ -120,7 +120,7 @@ fn tool_names<'a>(root: &Node<'a>) -> Result<Vec<&'a str>, ApiError> {
             let kind = fields.get("type").and_then(Value::as_str).unwrap_or("None");
             if kind != "object" {
                 return Err(parameters
-                    .wrong(format!(
+                    .error(format!(
                         "Invalid schema for function '{name}': schema must be a JSON Schema of \
                          'type: \"object\"', got 'type: \"{kind}\"'."
                     ))
@@ -135,7 +135,7 @@ fn tool_names<'a>(root: &Node<'a>) -> Result<Vec<&'a str>, ApiError> {
 fn check_tool_choice(root: &Node<'_>, tools: &[&str]) -> Result<(), ApiError> {
     for key in ["tool_choice", "parallel_tool_calls"] {
         if let Some(field) = root.at(key).filter(|_| tools.is_empty()) {
-            return Err(field.wrong(format!(
+            return Err(field.error(format!(
                 "Invalid value for '{key}': '{key}' is only allowed when 'tools' are specified."
             )));
         }
@@ -158,7 +158,7 @@ fn check_tool_choice(root: &Node<'_>, tools: &[&str]) -> Result<(), ApiError> {
     if tools.contains(&name.text()?) {
         return Ok(());
     }
-    Err(choice.wrong(format!(
+    Err(choice.error(format!(
         "Invalid value for 'tool_choice': the function '{}' is not in 'tools'.",
         name.text()?
     )))
@@ -182,7 +182,7 @@ fn checked_name<'a>(name: &Node<'a>) -> Result<&'a str, ApiError> {
     Err(if is_plain_name(text, usize::MAX) {
         too_long(name, 64, text.len())
     } else {
-        name.wrong(format!(
+        name.error(format!(
             "Invalid '{path}': string does not match pattern. Expected a string that matches the \
              pattern '^[a-zA-Z0-9_-]+$'."
         ))
@@ -191,7 +191,7 @@ fn checked_name<'a>(name: &Node<'a>) -> Result<&'a str, ApiError> {
 }
 
 fn too_long(node: &Node<'_>, max: usize, length: usize) -> ApiError {
-    node.wrong(format!(
+    node.error(format!(
         "Invalid '{}': string too long. Expected a string with maximum length {max}, but got a \
          string with length {length} instead.",
         node.path()
@@ -200,7 +200,7 @@ fn too_long(node: &Node<'_>, max: usize, length: usize) -> ApiError {
 }
 
 fn invalid_value(node: &Node<'_>, value: &str, supported: &str) -> ApiError {
-    node.wrong(format!(
+    node.error(format!(
         "Invalid value: '{value}'. Supported values are: {supported}."
     ))
     .with_code("invalid_value")

@@ -32,7 +32,7 @@ impl Pieces {
     }
 
     /// All pieces as one.
-    pub(crate) fn all(self) -> Bytes {
+    pub(crate) fn into_bytes(self) -> Bytes {
         let pieces: Vec<Bytes> = self.left.into();
         pieces.concat().into()
     }

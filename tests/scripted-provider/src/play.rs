@@ -14,7 +14,7 @@ use crate::{
 
 /// A script being played.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct ScriptPlayer {
     script: Script,
     state: Mutex<State>,
 }
@@ -48,14 +48,14 @@ struct Starts {
 /// it leaves a start to the next request that starts the same conversation, so
 /// that a client which tries again stays in its run.
 #[derive(Debug)]
-pub(crate) struct Cue {
-    stage: Arc<Stage>,
+pub(crate) struct PendingReply {
+    stage: Arc<ScriptPlayer>,
     take: Take,
     step: usize,
     played: bool,
 }
 
-impl Stage {
+impl ScriptPlayer {
     pub(crate) fn new(script: Script) -> Arc<Self> {
         Arc::new(Self {
             script,
@@ -68,7 +68,10 @@ impl Stage {
     }
 
     /// Finds the reply a request asks for.
-    pub(crate) fn cue(self: &Arc<Self>, exchange: &Exchange) -> Result<Cue, ApiError> {
+    pub(crate) fn find_reply(
+        self: &Arc<Self>,
+        exchange: &Exchange,
+    ) -> Result<PendingReply, ApiError> {
         let step = exchange.assistant().count();
         let (user, model) = (exchange.first_user(), exchange.model.as_str());
         let conversation = self.conversation(user, model).ok_or_else(|| {
@@ -86,7 +89,7 @@ impl Stage {
                 ))
             })?,
         };
-        let cue = Cue {
+        let cue = PendingReply {
             stage: Arc::clone(self),
             take: Take {
                 conversation,
@@ -130,7 +133,7 @@ impl Stage {
             .assistant()
             .rev()
             .flat_map(|(_, calls)| calls)
-            .find_map(|call: &PastCall| take_of(&call.id, conversation));
+            .find_map(|call: &PastCall| take_number(&call.id, conversation));
         latest_id.or_else(|| {
             let state = self.state();
             let model = exchange.model.clone();
@@ -154,7 +157,7 @@ impl Stage {
     }
 }
 
-impl Cue {
+impl PendingReply {
     /// The next failure to play, each once.
     pub(crate) fn next_failure(&self) -> Option<Failure> {
         let mut state = self.stage.state();
@@ -171,7 +174,7 @@ impl Cue {
     pub(crate) fn answer(&self, exchange: &Exchange) -> Result<Answer, ApiError> {
         let reply = self.reply()?;
         let result = |tool: &str| exchange.latest_result(tool);
-        let unfilled = |why| ApiError::invalid(format!("{}: {why}", self.place()));
+        let unfilled = |why| ApiError::invalid(format!("{}: {why}", self.location()));
         let mut text = template::fill_text(reply.text.as_deref().unwrap_or_default(), &result)
             .map_err(unfilled)?;
         if let Some(name) = &reply.text_from_env {
@@ -215,7 +218,7 @@ impl Cue {
     }
 
     /// Notes that the reply is given now.
-    pub(crate) fn played(mut self, answer: &Answer) {
+    pub(crate) fn mark_played(mut self, answer: &Answer) {
         self.played = true;
         let place = (self.take.clone(), self.step);
         self.stage.state().texts.insert(place, answer.text.clone());
@@ -227,13 +230,13 @@ impl Cue {
         replies.get(self.step).ok_or_else(|| {
             ApiError::invalid(format!(
                 "{} was asked for, but the run has {} replies only",
-                self.place(),
+                self.location(),
                 replies.len()
             ))
         })
     }
 
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         let user = &self.conversation().user;
         let (step, run) = (self.step, self.run());
         format!("reply {step} of run {run} to the first user message {user:?}")
@@ -248,7 +251,7 @@ impl Cue {
     }
 }
 
-impl Drop for Cue {
+impl Drop for PendingReply {
     fn drop(&mut self) {
         if self.step == 0 && !self.played {
             let key = (self.take.conversation, self.take.model.clone());
@@ -264,7 +267,7 @@ impl Drop for Cue {
 }
 
 /// The number of the take in an id such as `call_c0_t3_r1_0`.
-fn take_of(call_id: &str, conversation: usize) -> Option<usize> {
+fn take_number(call_id: &str, conversation: usize) -> Option<usize> {
     let mut parts = call_id.split('_');
     matches!(parts.next(), Some("call" | "toolu" | "tooluse" | "fc")).then_some(())?;
     let of: usize = parts.next()?.strip_prefix('c')?.parse().ok()?;

@@ -16,7 +16,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::{play::Stage, script::Script, server::House};
+use crate::{play::ScriptPlayer, script::Script, server::SharedState};
 
 /// A request the provider saw, answered or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub struct Options {
 /// A provider that serves until it is dropped.
 pub struct Provider {
     address: SocketAddr,
-    house: Arc<House>,
+    house: Arc<SharedState>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -108,7 +108,7 @@ impl Provider {
             let _inside = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
         };
-        let house = Arc::new(House::new(Stage::new(script), log));
+        let house = Arc::new(SharedState::new(ScriptPlayer::new(script), log));
         let (stop, stopped) = oneshot::channel();
         let serving = serve(listener, Arc::clone(&house), stopped);
         let thread = std::thread::Builder::new()
@@ -131,7 +131,7 @@ impl Provider {
     /// All requests seen so far, in the order they came.
     #[must_use]
     pub fn requests(&self) -> Vec<SeenRequest> {
-        self.house.seen()
+        self.house.requests()
     }
 }
 
@@ -156,7 +156,7 @@ impl Drop for Provider {
 /// Accepts connections until the sender of `stopped` is dropped.
 async fn serve(
     listener: tokio::net::TcpListener,
-    house: Arc<House>,
+    house: Arc<SharedState>,
     mut stopped: oneshot::Receiver<()>,
 ) {
     loop {

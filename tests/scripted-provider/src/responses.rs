@@ -30,27 +30,27 @@ impl Stored {
             let id = item["id"].as_str().unwrap_or_default().to_owned();
             self.items.insert(id, item.clone());
         }
-        let mut talk = self.talk(asked);
+        let mut talk = self.all_items(asked);
         talk.extend(output.cloned());
         let id = body["id"].as_str().unwrap_or_default().to_owned();
         self.talks.insert(id, talk);
     }
 
     /// All items that a request stands for.
-    fn talk(&self, asked: &Value) -> Vec<Value> {
+    fn all_items(&self, asked: &Value) -> Vec<Value> {
         let previous = asked["previous_response_id"].as_str();
         let mut talk = previous
             .and_then(|id| self.talks.get(id).cloned())
             .unwrap_or_default();
         match &asked["input"] {
             Value::String(text) => talk.push(json!({ "role": "user", "content": text })),
-            Value::Array(items) => talk.extend(items.iter().map(|item| self.resolved(item))),
+            Value::Array(items) => talk.extend(items.iter().map(|item| self.resolve(item))),
             _ => {}
         }
         talk
     }
 
-    fn resolved(&self, item: &Value) -> Value {
+    fn resolve(&self, item: &Value) -> Value {
         let referred = item["id"]
             .as_str()
             .filter(|_| item["type"] == "item_reference");
@@ -69,20 +69,20 @@ pub(crate) fn read(body: &Value, stored: &Stored) -> Result<Exchange, ApiError> 
     if let Some(previous) = root.at("previous_response_id") {
         let id = previous.text()?;
         if !stored.talks.contains_key(id) {
-            return Err(previous.wrong(format!("Previous response with id '{id}' not found.")));
+            return Err(previous.error(format!("Previous response with id '{id}' not found.")));
         }
     }
     if let Some(instructions) = root.at("instructions") {
         instructions.text()?.clone_into(&mut exchange.system);
     }
     root.need("input")?;
-    let talk = json!({ "input": stored.talk(body) });
+    let talk = json!({ "input": stored.all_items(body) });
     let input = Node::root(Api::Responses, &talk).need("input")?;
     let mut open: Vec<String> = Vec::new();
     for item in input.items()? {
         let kind = item.at("type").map_or(Ok("message"), |kind| kind.text())?;
         match kind {
-            "message" => message(&item, &mut exchange)?,
+            "message" => read_message(&item, &mut exchange)?,
             "function_call" => {
                 let call = PastCall {
                     id: item.need("call_id")?.text()?.to_owned(),
@@ -90,34 +90,34 @@ pub(crate) fn read(body: &Value, stored: &Stored) -> Result<Exchange, ApiError> 
                     arguments: item.need("arguments")?.text()?.to_owned(),
                 };
                 open.push(call.id.clone());
-                answered(&mut exchange, String::new(), Some(call));
+                add_answer(&mut exchange, String::new(), Some(call));
             }
             "function_call_output" => {
                 let id = item.need("call_id")?;
                 let call_id = id.text()?.to_owned();
                 if !open.contains(&call_id) {
-                    return Err(item.wrong(format!(
+                    return Err(item.error(format!(
                         "No tool call found for function call output with call_id {call_id}."
                     )));
                 }
                 open.retain(|open| *open != call_id);
-                let text = words(item.need("output")?.value());
+                let text = join_texts(item.need("output")?.value());
                 exchange.turns.push(Turn::Result { call_id, text });
             }
             "reasoning" => {}
             other => {
-                return Err(item.wrong(format!("Item of type '{other}' not found.")));
+                return Err(item.error(format!("Item of type '{other}' not found.")));
             }
         }
     }
     match open.first() {
-        Some(id) => Err(input.wrong(format!("No tool output found for function call {id}."))),
+        Some(id) => Err(input.error(format!("No tool output found for function call {id}."))),
         None => Ok(exchange),
     }
 }
 
 /// The assistant says or calls something: in the answer that is last, or in a new one.
-fn answered(exchange: &mut Exchange, said: String, called: Option<PastCall>) {
+fn add_answer(exchange: &mut Exchange, said: String, called: Option<PastCall>) {
     if let Some(Turn::Assistant { text, calls }) = exchange.turns.last_mut() {
         text.push_str(&said);
         calls.extend(called);
@@ -129,20 +129,20 @@ fn answered(exchange: &mut Exchange, said: String, called: Option<PastCall>) {
     });
 }
 
-fn message(item: &Node<'_>, exchange: &mut Exchange) -> Result<(), ApiError> {
+fn read_message(item: &Node<'_>, exchange: &mut Exchange) -> Result<(), ApiError> {
     let role = item.need("role")?;
-    let text = words(item.need("content")?.value());
+    let text = join_texts(item.need("content")?.value());
     match role.text()? {
         "user" => exchange.turns.push(Turn::User(text)),
         "system" | "developer" => exchange.system.push_str(&text),
-        "assistant" => answered(exchange, text, None),
-        other => return Err(role.wrong(format!("Invalid value: '{other}'."))),
+        "assistant" => add_answer(exchange, text, None),
+        other => return Err(role.error(format!("Invalid value: '{other}'."))),
     }
     Ok(())
 }
 
 /// A text, or the texts of parts.
-fn words(content: &Value) -> String {
+fn join_texts(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {
@@ -154,7 +154,7 @@ fn words(content: &Value) -> String {
 }
 
 /// The body of an answer.
-pub(crate) fn body(answer: &Answer) -> Value {
+pub(crate) fn render_body(answer: &Answer) -> Value {
     let refused = answer.stop == Some(Stop::Refusal);
     let mut output = Vec::new();
     if !answer.text.is_empty() || answer.calls.is_empty() {

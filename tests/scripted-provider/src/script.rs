@@ -106,7 +106,7 @@ pub(crate) enum Failure {
 #[serde(deny_unknown_fields)]
 struct CallForm {
     name: String,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "present")]
     args: Option<Value>,
     raw_arguments: Option<String>,
 }
@@ -124,7 +124,7 @@ struct FailureForm {
 }
 
 /// A null that is there, as opposed to a field that is not.
-fn given<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 

@@ -24,7 +24,7 @@ use crate::{
     api::{Api, ApiError},
     bedrock, gemini, ollama, openai,
     pieces::Pieces,
-    play::Stage,
+    play::ScriptPlayer,
     provider::SeenRequest,
     responses,
     script::Failure,
@@ -36,8 +36,8 @@ pub(crate) type ReplyBody = Either<Full<Bytes>, Pieces>;
 
 /// What all connections share.
 #[derive(Debug)]
-pub(crate) struct House {
-    stage: Arc<Stage>,
+pub(crate) struct SharedState {
+    stage: Arc<ScriptPlayer>,
     seen: Mutex<Vec<SeenRequest>>,
     log: Option<Mutex<File>>,
     answers: AtomicU64,
@@ -62,8 +62,8 @@ struct Stream {
     cut: bool,
 }
 
-impl House {
-    pub(crate) fn new(stage: Arc<Stage>, log: Option<File>) -> Self {
+impl SharedState {
+    pub(crate) fn new(stage: Arc<ScriptPlayer>, log: Option<File>) -> Self {
         Self {
             stage,
             seen: Mutex::default(),
@@ -74,7 +74,7 @@ impl House {
         }
     }
 
-    pub(crate) fn seen(&self) -> Vec<SeenRequest> {
+    pub(crate) fn requests(&self) -> Vec<SeenRequest> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.clone()
     }
@@ -89,7 +89,7 @@ impl House {
         let seen = SeenRequest::new(&head, &body);
         self.record(&seen)?;
         // A path of neither API is answered in the shape of the commoner one.
-        let api = Api::at(head.uri.path());
+        let api = Api::from_path(head.uri.path());
         let shape = api.unwrap_or(Api::OpenAi);
         let number = self.answers.fetch_add(1, Ordering::Relaxed) + 1;
         let request_id = format!("req_{number:06}");
@@ -111,7 +111,9 @@ impl House {
             Ok(Outcome::Reply(body)) => json_response(StatusCode::OK, &body),
             Ok(Outcome::Half(body)) => half_response(&body),
             Ok(Outcome::Stream(stream)) => stream_response(stream),
-            Ok(Outcome::Page(body)) => typed(StatusCode::OK, "text/html; charset=utf-8", body),
+            Ok(Outcome::Page(body)) => {
+                typed_response(StatusCode::OK, "text/html; charset=utf-8", body)
+            }
             Ok(Outcome::Nothing) => return Err(io::Error::other("the script closes")),
             Err(error) => {
                 let status = StatusCode::from_u16(error.status).map_err(io::Error::other)?;
@@ -132,7 +134,7 @@ impl House {
             .insert(shape.request_id_header(), request_id);
         let takes = seen.header("accept-encoding").unwrap_or_default();
         if self.stage.script().gzip && takes.contains("gzip") {
-            return compressed(response).await;
+            return compress(response).await;
         }
         Ok(response)
     }
@@ -158,7 +160,7 @@ impl House {
             Api::Anthropic => {
                 vertex::messages(&seen.path, &mut body)?;
                 let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-                body = threads.whole(&body)?;
+                body = threads.resume(&body)?;
                 anthropic::read(&body)?
             }
             Api::OpenAi => openai::read(&body)?,
@@ -179,7 +181,7 @@ impl House {
         {
             return Err(unknown_model(api, &exchange.model));
         }
-        let cue = self.stage.cue(&exchange)?;
+        let cue = self.stage.find_reply(&exchange)?;
         let mut cut = false;
         while let Some(failure) = cue.next_failure() {
             match failure {
@@ -205,11 +207,11 @@ impl House {
         let answer = cue.answer(&exchange)?;
         let asked = body;
         let body = match api {
-            Api::Anthropic | Api::Invoke => anthropic::body(&answer),
+            Api::Anthropic | Api::Invoke => anthropic::render_body(&answer),
             Api::Converse => bedrock::body(&answer),
-            Api::OpenAi => openai::body(&answer),
-            Api::Responses => responses::body(&answer),
-            Api::Gemini => gemini::body(&answer),
+            Api::OpenAi => openai::render_body(&answer),
+            Api::Responses => responses::render_body(&answer),
+            Api::Gemini => gemini::render_body(&answer),
             Api::Ollama => ollama::body(&answer),
         };
         if api == Api::Responses && !cut {
@@ -222,7 +224,7 @@ impl House {
         }
         if let Some(stream) = streaming::requested_stream(api, &seen.path, query, &asked, &body) {
             if !cut {
-                cue.played(&answer);
+                cue.mark_played(&answer);
             }
             return Ok(Outcome::Stream(Stream {
                 events: stream.events,
@@ -233,7 +235,7 @@ impl House {
         if cut {
             return Ok(Outcome::Half(body));
         }
-        cue.played(&answer);
+        cue.mark_played(&answer);
         Ok(Outcome::Reply(body))
     }
 
@@ -339,10 +341,10 @@ fn unknown_model(api: Api, model: &str) -> ApiError {
 }
 
 fn json_response(status: StatusCode, body: &Value) -> Response<ReplyBody> {
-    typed(status, "application/json", body.to_string())
+    typed_response(status, "application/json", body.to_string())
 }
 
-fn typed(status: StatusCode, kind: &'static str, body: String) -> Response<ReplyBody> {
+fn typed_response(status: StatusCode, kind: &'static str, body: String) -> Response<ReplyBody> {
     let mut response = Response::new(Either::Left(Full::new(body.into())));
     *response.status_mut() = status;
     let kind = hyper::header::HeaderValue::from_static(kind);
@@ -353,7 +355,7 @@ fn typed(status: StatusCode, kind: &'static str, body: String) -> Response<Reply
 /// An answer that promises the whole body and sends the half of it.
 fn half_response(body: &Value) -> Response<ReplyBody> {
     let whole = Bytes::from(body.to_string());
-    let mut response = typed(StatusCode::OK, "application/json", String::new());
+    let mut response = typed_response(StatusCode::OK, "application/json", String::new());
     response
         .headers_mut()
         .insert(CONTENT_LENGTH, whole.len().into());
@@ -376,12 +378,12 @@ fn stream_response(stream: Stream) -> Response<ReplyBody> {
     if cut {
         events.truncate(events.len().div_ceil(2));
     }
-    let response = typed(StatusCode::OK, media_type, String::new());
+    let response = typed_response(StatusCode::OK, media_type, String::new());
     response.map(|_| Either::Right(Pieces::new(events, cut)))
 }
 
 /// Compresses an answer. What is streamed stays in pieces.
-async fn compressed(response: Response<ReplyBody>) -> io::Result<Response<ReplyBody>> {
+async fn compress(response: Response<ReplyBody>) -> io::Result<Response<ReplyBody>> {
     let (mut head, body) = response.into_parts();
     let (is_stream, cut) = match &body {
         Either::Left(_) => (false, false),
@@ -389,7 +391,7 @@ async fn compressed(response: Response<ReplyBody>) -> io::Result<Response<ReplyB
     };
     let bytes = match body {
         Either::Left(whole) => whole.collect().await.map_err(io::Error::other)?.to_bytes(),
-        Either::Right(pieces) => pieces.all(),
+        Either::Right(pieces) => pieces.into_bytes(),
     };
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(&bytes)?;

@@ -40,7 +40,7 @@ pub(crate) fn requested_stream(
             ));
         }
         Api::Gemini => {
-            let (_, true) = gemini::model_of(path)? else {
+            let (_, true) = gemini::parse_model_path(path)? else {
                 return None;
             };
             let chunks = gemini_chunks(body);

@@ -49,7 +49,7 @@ impl ServerProcess {
             .ok_or_else(|| Failure::new("name the server after `--`"))?;
         let failed = |error: std::io::Error| {
             Failure::new(format!("the server `{program}` cannot be started: {error}"))
-                .help("write its command after `--`, as the client's configuration has it")
+                .with_help("write its command after `--`, as the client's configuration has it")
         };
         // Launchers such as `npx` start the server as a child of theirs; all of them end together.
         let mut running = Running::start(program, Path::new("."), None, |command| {
@@ -64,10 +64,11 @@ impl ServerProcess {
         };
         let errors = Arc::<Mutex<VecDeque<String>>>::default();
         let stderr = child.stderr().take();
-        let listener = stderr.map(|stderr| tokio::spawn(listen(stderr, Arc::clone(&errors))));
+        let listener =
+            stderr.map(|stderr| tokio::spawn(collect_stderr(stderr, Arc::clone(&errors))));
         let too_deep = Arc::<Notify>::default();
         let (said, heard) = tokio::io::duplex(WAITING);
-        tokio::spawn(pass_on(stdout, said, Arc::clone(&too_deep)));
+        tokio::spawn(forward_stdout(stdout, said, Arc::clone(&too_deep)));
         let process = Self {
             running,
             errors,
@@ -98,7 +99,7 @@ impl ServerProcess {
     }
 
     /// The server could not be asked: why, how it ended if it did, and the last it said.
-    pub(super) async fn failed(&mut self, server: &str, why: &str) -> Failure {
+    pub(super) async fn failure(&mut self, server: &str, why: &str) -> Failure {
         let mut message = format!("the server `{server}` {why}");
         if let Ok(Ok(status)) = timeout(LAST_WORDS, self.running.child().wait()).await {
             message.push_str(&format!("; it ended with {status}"));
@@ -115,12 +116,12 @@ impl ServerProcess {
         } else {
             message.push_str(&format!("; on standard error:\n{}", errors.join("\n")));
         }
-        Failure::new(message).help("the command after `--` starts a server that speaks MCP over its standard streams, as a client's configuration has it")
+        Failure::new(message).with_help("the command after `--` starts a server that speaks MCP over its standard streams, as a client's configuration has it")
     }
 }
 
 /// Passes on what a program says, line by line, and tells of a message that is nested too deep to be read.
-async fn pass_on(stdout: ChildStdout, mut to: DuplexStream, too_deep: Arc<Notify>) {
+async fn forward_stdout(stdout: ChildStdout, mut to: DuplexStream, too_deep: Arc<Notify>) {
     let mut lines = BufReader::new(stdout);
     let mut line = Vec::new();
     while let Ok(1..) = lines.read_until(b'\n', &mut line).await {
@@ -135,7 +136,7 @@ async fn pass_on(stdout: ChildStdout, mut to: DuplexStream, too_deep: Arc<Notify
     }
 }
 
-async fn listen(stderr: ChildStderr, errors: Arc<Mutex<VecDeque<String>>>) {
+async fn collect_stderr(stderr: ChildStderr, errors: Arc<Mutex<VecDeque<String>>>) {
     let mut lines = BufReader::new(stderr).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
         let line = String::from_utf8_lossy(&line).trim_end().to_owned();

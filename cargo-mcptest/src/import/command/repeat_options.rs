@@ -10,7 +10,7 @@ use mcptest_import::Subagents;
 impl Import {
     /// The options that the next import needs to find the same agents and say the same of their runs. What is long
     /// or secret is left to who wrote it.
-    pub(super) fn remembered(&self) -> String {
+    pub(super) fn repeat_options(&self) -> String {
         let it = &self.mapping;
         let texts = [
             ("from", self.from.map(FormatKind::name)),

@@ -10,10 +10,10 @@ use super::Import;
 use crate::failure::Failure;
 use crate::import::names::{self, Name};
 use crate::import::report::Reports;
-use crate::import::run_cache::Reread;
+use crate::import::run_cache::RunCache;
 use crate::import::starter::CalledTools;
 use crate::import::store::StoreOptions;
-use crate::import::writing::{Done, Writing};
+use crate::import::writing::{ImportOutcome, Writing};
 use crate::output::OutputFormat;
 use crate::status::ExitStatus;
 
@@ -30,8 +30,8 @@ impl Import {
         let mut undone = writing.undo(names)?;
         let proposed = self.first_suite(&mut writing)?;
         let (suite, neighbours) = (writing.suite, writing.neighbours);
-        undone.with_suite(&self.suite, names, proposed.as_deref(), suite, neighbours);
-        let drawn = writing.done.reports.drawn();
+        undone.remove_suite(&self.suite, names, proposed.as_deref(), suite, neighbours);
+        let drawn = writing.done.reports.render();
         write!(err, "{}", writing.reading.redactor.redact_text(&drawn))?;
         match self.format {
             OutputFormat::Json => writeln!(out, "{}", pretty_json(&undone.json(!self.check)))?,
@@ -73,17 +73,17 @@ impl Import {
                 ..writing.options
             },
             suite: None,
-            done: Done {
+            done: ImportOutcome {
                 starter: writing
                     .done
                     .starter
                     .for_suite(CalledTools::new(writing.plan, None)),
-                ..Done::default()
+                ..ImportOutcome::default()
             },
-            reread: Reread::default(),
+            reread: RunCache::default(),
             ..*writing
         };
-        again.all(&names)?;
+        again.write_all(&names)?;
         let shown = portable_path(&self.suite);
         Ok(again.done.starter.suite(&self.suite, &shown).ok())
     }

@@ -37,8 +37,8 @@ impl ImportPlan {
             for part in parts {
                 join(reading, kind, part, &mut joiner, reports);
             }
-            if let retried @ 1.. = joiner.retried() {
-                reports.note(&format!(
+            if let retried @ 1.. = joiner.retried_calls() {
+                reports.add_note(&format!(
                     "failed model calls left out, because the same was asked again: {retried}"
                 ));
             }
@@ -47,7 +47,7 @@ impl ImportPlan {
         }
         // In the order of the input, whatever the formats.
         candidates.sort_by(|left, right| left.1.cmp(&right.1));
-        let mut building = Building::default();
+        let mut building = PlanBuilder::default();
         for (kind, run) in candidates {
             building.add(reading, kind, run, reports);
         }
@@ -63,28 +63,28 @@ fn join(
     reports: &mut Reports,
 ) {
     let input = &reading.inputs[part.input as usize];
-    if !kind.looks_into_records() {
-        joiner.alone(part);
+    if !kind.joins_records() {
+        joiner.add_single(part);
         return;
     }
     match input.read(part) {
         Ok(record) => {
-            let logged = mcptest_import::logged(&record.value)
+            let logged = mcptest_import::logged_exchange(&record.value)
                 .and_then(|(_, response)| identifier(response, "id"));
-            if logged.is_some_and(|id| joiner.knows(&record, &id)) {
-                reports.note("logged calls that are there twice are read once");
+            if logged.is_some_and(|id| joiner.is_logged_twice(&record, &id)) {
+                reports.add_note("logged calls that are there twice are read once");
                 return;
             }
             if let Err(lost) = kind.join(&record, joiner, reading.mapping) {
-                reports.lost(&record.place(), &lost);
+                reports.add_lost(&record.location(), &lost);
             }
         }
-        Err(error) => reports.unreadable(&error),
+        Err(error) => reports.add_unreadable(&error),
     }
 }
 
 #[derive(Default)]
-struct Building {
+struct PlanBuilder {
     plan: ImportPlan,
     groups: HashMap<Digest, u32>,
     /// The identifiers that were seen, the runs that had them, and where these begin.
@@ -98,7 +98,7 @@ struct Building {
     changed: HashSet<RecordPlace>,
 }
 
-impl Building {
+impl PlanBuilder {
     fn add(
         &mut self,
         reading: &Reading<'_>,
@@ -107,27 +107,27 @@ impl Building {
         reports: &mut Reports,
     ) {
         let read = reading.map(kind, &joined);
-        let Ok((mapped, records)) = read.map_err(|error| reports.unreadable(&error)) else {
+        let Ok((mapped, records)) = read.map_err(|error| reports.add_unreadable(&error)) else {
             return;
         };
         for record in &records {
             // A record may be of several runs.
             if !record.changes.is_empty() && self.changed.insert(record.part) {
                 for change in &record.changes {
-                    reports.changed(&record.place(), *change);
+                    reports.add_change(&record.location(), *change);
                 }
             }
         }
-        let place = records.first().map_or_else(String::new, Record::place);
+        let place = records.first().map_or_else(String::new, Record::location);
         let candidate = u32::try_from(self.plan.candidates.len()).unwrap_or(u32::MAX);
         let mut any = false;
         for (ordinal, mapped) in mapped.into_iter().enumerate() {
             match mapped {
                 Ok(mapped) => {
                     let place = (candidate, ordinal);
-                    any |= self.found(reading, kind, &mapped, &records, place, reports);
+                    any |= self.add_found(reading, kind, &mapped, &records, place, reports);
                 }
-                Err(lost) => reports.lost(&place, &lost),
+                Err(lost) => reports.add_lost(&place, &lost),
             }
         }
         if any {
@@ -136,23 +136,23 @@ impl Building {
     }
 
     /// Takes the tools of a run up.
-    fn tools(&mut self, cassette: &Value) {
+    fn add_tools(&mut self, cassette: &Value) {
         for call in list(&cassette["trace"], "tool_calls") {
             if let Some(name) = text(call, "name") {
-                let name = self.word(name);
+                let name = self.intern(name);
                 self.plan.tools.insert(name);
             }
         }
         for tool in list(cassette, "tools") {
             if let (Some(name), Some(reads)) = (text(tool, "name"), tool["read_only"].as_bool()) {
                 // Of two that disagree, the one that writes counts.
-                let name = self.word(name);
+                let name = self.intern(name);
                 *self.plan.hints.entry(name).or_insert(true) &= reads;
             }
         }
     }
 
-    fn found(
+    fn add_found(
         &mut self,
         reading: &Reading<'_>,
         kind: FormatKind,
@@ -161,7 +161,7 @@ impl Building {
         (candidate, ordinal): (u32, usize),
         reports: &mut Reports,
     ) -> bool {
-        let place = records.first().map_or_else(String::new, Record::place);
+        let place = records.first().map_or_else(String::new, Record::location);
         let Imported {
             cassette,
             notes,
@@ -172,7 +172,7 @@ impl Building {
         let agent = agent.or_else(|| cassette["agent_name"].as_str().map(str::to_owned));
         let of_file = agent.is_none();
         let agent = agent.unwrap_or_else(|| stem(records));
-        let content = store::essence(cassette);
+        let content = store::content_digest(cassette);
         let twin = if mapped.has_id {
             1
         } else {
@@ -187,25 +187,25 @@ impl Building {
         let key = Digest::from_parts(&[&agent, &id]);
         if let Some((known, first)) = self.ids.get(&key) {
             if *known == content {
-                reports.note("the same run twice in the input");
+                reports.add_note("the same run twice in the input");
             } else {
-                let detail = clash(reading, *first, records, &id);
-                reports.lose("two runs with one identifier", &place, &detail);
+                let detail = duplicate_id_message(reading, *first, records, &id);
+                reports.add("two runs with one identifier", &place, &detail);
             }
             return false;
         }
         let part = records.first().map(|record| record.part);
         self.ids.extend(part.map(|part| (key, (content, part))));
         if twin > 1 {
-            reports.note(
+            reports.add_note(
                 "equal records without an identifier in one file: each record is a run, but equal runs prove no more than one run",
             );
         }
         for note in notes {
-            reports.note(note);
+            reports.add_note(note);
         }
         for lost in lost {
-            reports.lost(&place, lost);
+            reports.add_lost(&place, lost);
         }
         self.plan.is_scored |= mapped.is_scored;
         for by in reading.group_by {
@@ -213,23 +213,23 @@ impl Building {
                 self.plan.grouped_by.push(by.clone());
             }
         }
-        self.tools(cassette);
+        self.add_tools(cassette);
         let text = |key: &str| cassette[key].as_str().unwrap_or_default();
         let AgentProfile {
             key,
             label,
             by_task,
-        } = reading.subject(kind, mapped, records);
+        } = reading.profile(kind, mapped, records);
         let mut subject = vec![agent.as_str(), text("system_prompt")];
         subject.extend(key.iter().map(String::as_str));
         let subject = Digest::from_parts(&subject);
         let model = text("model");
         let next = u32::try_from(self.plan.groups.len()).unwrap_or(u32::MAX);
-        let group = *self.groups.entry(subject.then(model)).or_insert(next);
+        let group = *self.groups.entry(subject.chain(model)).or_insert(next);
         if group == next {
             let group = Group {
-                agent: self.word(&agent),
-                model: self.word(model),
+                agent: self.intern(&agent),
+                model: self.intern(model),
                 label,
                 subject,
                 asked: prompt_digest(cassette, reading.redactor),
@@ -257,14 +257,14 @@ impl Building {
             ordinal: u32::try_from(ordinal).unwrap_or(u32::MAX),
             twin,
             kind,
-            order: mapped.order(),
-            time: mapped.begun(),
+            order: mapped.trial_number(),
+            time: mapped.began_at(),
         });
         true
     }
 
     /// A name, kept once.
-    fn word(&mut self, text: &str) -> Rc<str> {
+    fn intern(&mut self, text: &str) -> Rc<str> {
         if let Some(known) = self.words.get(text) {
             return Rc::clone(known);
         }
@@ -298,7 +298,12 @@ impl Building {
 }
 
 /// Where another run lies that has the identifier of one, and its first record.
-fn clash(reading: &Reading<'_>, first: RecordPlace, records: &[Record<'_>], id: &str) -> String {
+fn duplicate_id_message(
+    reading: &Reading<'_>,
+    first: RecordPlace,
+    records: &[Record<'_>],
+    id: &str,
+) -> String {
     if records.first().is_some_and(|record| record.part == first) {
         let files = records.iter().map(|record| record.input.shown.as_str());
         let mut files: Vec<&str> = files.collect();
@@ -306,6 +311,6 @@ fn clash(reading: &Reading<'_>, first: RecordPlace, records: &[Record<'_>], id: 
         let files = files.join(", ");
         return format!("two runs in {files} have the same identifier `{id}`");
     }
-    let first = reading.inputs[first.input as usize].place(first);
+    let first = reading.inputs[first.input as usize].location(first);
     format!("the run at {first} has the same identifier `{id}`, but different content")
 }

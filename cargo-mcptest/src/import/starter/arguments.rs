@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use mcptest::trace::Run;
 use serde_json::Value;
 
-use mcptest_import::unfolded;
+use mcptest_import::unwrap_json_text;
 
 /// A text of so many words is the agent's own, unless its words, or the whole of a longer one, stand before.
 const PROSE: usize = 3;
@@ -22,7 +22,7 @@ const GENERATED: usize = 16;
 const SEARCHED: usize = 1 << 20;
 
 /// The values that a run was told or looked up so far.
-pub(super) struct Known {
+pub(super) struct KnownValues {
     /// The day of the recording, unless somebody said it.
     day: Option<String>,
     /// Words, and whether a change made them.
@@ -43,7 +43,7 @@ pub(super) enum Stays {
     Yes,
 }
 
-impl Known {
+impl KnownValues {
     pub(super) fn new(run: &Run, day: Option<&str>) -> Self {
         let mut known = Self {
             day: None,
@@ -58,7 +58,7 @@ impl Known {
             .into_iter()
             .chain(said)
         {
-            known.learn(text, false);
+            known.add_text(text, false);
         }
         known.day = day
             .filter(|day| !known.words.contains_key(*day))
@@ -69,7 +69,7 @@ impl Known {
     /// Takes the arguments of a change into account, before its result.
     pub(super) fn add_arguments(&mut self, args: &Value) {
         let mut used = Vec::new();
-        each_leaf(args, String::new(), &mut |_, leaf| {
+        visit_leaves(args, String::new(), &mut |_, leaf| {
             let stays = |text: &&str| self.text_stays(text) == Stays::Yes;
             let text = leaf.as_str().filter(stays).unwrap_or_default();
             used.extend(words(text).map(str::to_owned));
@@ -81,21 +81,21 @@ impl Known {
     pub(super) fn add(&mut self, result: &Value, is_change: bool) {
         match result {
             Value::String(text) => {
-                self.learn(text, is_change);
+                self.add_text(text, is_change);
                 // JSON in a text may spell letters by their numbers: `m\u00f6n`.
-                let inner = Some(unfolded(result)).filter(|_| text.contains("\\u"));
+                let inner = Some(unwrap_json_text(result)).filter(|_| text.contains("\\u"));
                 if let Some(inner @ (Value::Array(_) | Value::Object(_))) = inner {
                     self.add(&inner, is_change);
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.add(item, is_change)),
             Value::Object(entries) => entries.values().for_each(|item| self.add(item, is_change)),
-            Value::Number(number) => self.learn(&number.to_string(), is_change),
+            Value::Number(number) => self.add_text(&number.to_string(), is_change),
             Value::Bool(_) | Value::Null => {}
         }
     }
 
-    fn learn(&mut self, text: &str, is_change: bool) {
+    fn add_text(&mut self, text: &str, is_change: bool) {
         for word in words(text) {
             self.words.entry(word.to_owned()).or_insert(is_change);
         }
@@ -108,7 +108,7 @@ impl Known {
     /// Which parts of some arguments stay as they are, as far as the run tells until now.
     pub(super) fn leaves(&self, args: &Value) -> Leaves {
         let mut leaves = Leaves::default();
-        each_leaf(args, String::new(), &mut |path, leaf| {
+        visit_leaves(args, String::new(), &mut |path, leaf| {
             let stays = match leaf {
                 Value::String(text) => self.text_stays(text),
                 _ => Stays::Yes,
@@ -119,7 +119,7 @@ impl Known {
     }
 
     /// Whether the run was told a value, or looked it up.
-    pub(super) fn has(&self, value: &Value) -> bool {
+    pub(super) fn knows(&self, value: &Value) -> bool {
         let told = |text: &str| {
             let mut words = words(text).peekable();
             if text.split_whitespace().count() >= LONG {
@@ -129,7 +129,7 @@ impl Known {
             }
         };
         let mut has = true;
-        each_leaf(value, String::new(), &mut |_, leaf| {
+        visit_leaves(value, String::new(), &mut |_, leaf| {
             has &= match leaf {
                 Value::String(text) => told(text),
                 Value::Number(number) => told(&number.to_string()),
@@ -173,28 +173,31 @@ impl Leaves {
     /// Whether a part of the arguments stays, with all that is in it.
     pub(super) fn stays(&self, value: &Value, path: &str) -> Stays {
         let mut least = Stays::Yes;
-        each_leaf(value, path.to_owned(), &mut |path, _| {
+        visit_leaves(value, path.to_owned(), &mut |path, _| {
             least = least.min(self.0.get(&path).copied().unwrap_or(Stays::Yes));
         });
         least
     }
 
     /// The arguments without what may not stay.
-    pub(super) fn kept(&self, args: &Value) -> Value {
-        self.kept_below(args, "").unwrap_or_default()
+    pub(super) fn stable_part(&self, args: &Value) -> Value {
+        self.stable_part_at(args, "").unwrap_or_default()
     }
 
-    fn kept_below(&self, value: &Value, path: &str) -> Option<Value> {
+    fn stable_part_at(&self, value: &Value, path: &str) -> Option<Value> {
         match value {
             Value::Object(entries) => {
                 let kept = |(key, value): (&String, &Value)| {
-                    Some((key.clone(), self.kept_below(value, &below(path, key))?))
+                    Some((
+                        key.clone(),
+                        self.stable_part_at(value, &child_path(path, key))?,
+                    ))
                 };
                 Some(Value::Object(entries.iter().filter_map(kept).collect()))
             }
             Value::Array(items) => {
                 let kept = |(place, item): (usize, &Value)| {
-                    self.kept_below(item, &below(path, &place.to_string()))
+                    self.stable_part_at(item, &child_path(path, &place.to_string()))
                 };
                 Some(items.iter().enumerate().filter_map(kept).collect())
             }
@@ -204,21 +207,21 @@ impl Leaves {
 }
 
 /// The path of a part of a value.
-pub(super) fn below(path: &str, key: &str) -> String {
+pub(super) fn child_path(path: &str, key: &str) -> String {
     format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Every part of a value that has no parts, with its path below one.
-fn each_leaf<'v>(value: &'v Value, path: String, each: &mut impl FnMut(String, &'v Value)) {
+fn visit_leaves<'v>(value: &'v Value, path: String, each: &mut impl FnMut(String, &'v Value)) {
     match value {
         Value::Object(entries) => {
             for (key, value) in entries {
-                each_leaf(value, below(&path, key), each);
+                visit_leaves(value, child_path(&path, key), each);
             }
         }
         Value::Array(items) => {
             for (place, item) in items.iter().enumerate() {
-                each_leaf(item, below(&path, &place.to_string()), each);
+                visit_leaves(item, child_path(&path, &place.to_string()), each);
             }
         }
         leaf => each(path, leaf),
@@ -232,16 +235,16 @@ mod tests {
 
     use super::*;
 
-    fn known(said: &str) -> Known {
+    fn known_after(said: &str) -> KnownValues {
         let run = json!({ "schema_version": "v1", "agent_name": "a", "model": "m", "user_prompt": said,
             "trace": { "tool_calls": [], "tool_results": [], "final_response": "" } });
         let run = parse_run(run.to_string().as_bytes(), &Origin::file("a")).unwrap();
-        Known::new(&run, None)
+        KnownValues::new(&run, None)
     }
 
     #[test]
     fn a_change_that_repeats_what_it_was_given_did_not_make_it() {
-        let mut known = known("warm the driver's seat");
+        let mut known = known_after("warm the driver's seat");
         known.add_arguments(&json!({ "zone": "DRIVER", "note": "a text that is the agent's own" }));
         known.add(
             &json!({ "zone": "DRIVER", "id": "H1", "note": "own" }),
@@ -254,9 +257,9 @@ mod tests {
 
     #[test]
     fn letters_that_json_in_a_text_spells_by_numbers_were_looked_up() {
-        let mut known = known("drive there");
+        let mut known = known_after("drive there");
         known.add(&json!(r#"{"id": "rll_m\u00f6n_min_791341"}"#), false);
         assert_eq!(known.text_stays("rll_mön_min_791341"), Stays::Yes);
-        assert!(known.has(&json!("rll_mön_min_791341")));
+        assert!(known.knows(&json!("rll_mön_min_791341")));
     }
 }

@@ -3,7 +3,7 @@
 use mcptest::trace::Run;
 
 /// Whether a run says something at its end.
-pub(super) fn closes(run: &Run) -> bool {
+pub(super) fn has_closing(run: &Run) -> bool {
     let said = run.envelope()["final_response"].as_str();
     said.is_some_and(says_something)
 }

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::recipe::{self, RunSource};
 use super::suspects::{self, Suspect};
-use super::text::{comment, common, list, quoted};
+use super::text::{comment_text, longest_common, quote, yaml_list};
 use super::tools::CalledTools;
 use crate::import::plan::is_twin;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// The most runs of an agent, and the most of their bytes, that gates are made of; of more, only what
 /// all call.
@@ -43,12 +43,12 @@ pub(in crate::import) struct AgentEntry {
     fewest: Option<(usize, usize)>,
     most: Option<(usize, usize)>,
     /// The runs themselves, while they are few.
-    whole: Whole,
+    whole: RetainedRuns,
 }
 
 /// The runs of an agent, as long as they are few enough.
 #[derive(Debug, Default)]
-pub(super) struct Whole {
+pub(super) struct RetainedRuns {
     pub(super) runs: Vec<Run>,
     /// Where they come from.
     sources: Vec<RunSource>,
@@ -56,7 +56,7 @@ pub(super) struct Whole {
     pub(super) too_many: bool,
 }
 
-impl Whole {
+impl RetainedRuns {
     /// A run as it is written, and as it is read back, with its bytes.
     pub(super) fn add(&mut self, written: &Value, read: Option<(Run, usize)>) {
         if self.too_many {
@@ -151,7 +151,7 @@ impl AgentEntry {
         }
         self.shared = Some(match self.shared.take() {
             None => names,
-            Some(shared) => common(&shared, &names),
+            Some(shared) => longest_common(&shared, &names),
         });
     }
 
@@ -171,25 +171,25 @@ impl AgentEntry {
 
     pub(super) fn text(&self, tools: &CalledTools, suspects: &[Suspect]) -> String {
         let servers: Vec<String> = self.servers.iter().cloned().collect();
-        let mut text = format!("  - name: {}\n", quoted(&self.name));
+        let mut text = format!("  - name: {}\n", quote(&self.name));
         match self.models.as_slice() {
-            [model] => text.push_str(&format!("    model: {}\n", quoted(model))),
-            models => text.push_str(&format!("    models: {}\n", list(models))),
+            [model] => text.push_str(&format!("    model: {}\n", quote(model))),
+            models => text.push_str(&format!("    models: {}\n", yaml_list(models))),
         }
         if !servers.is_empty() {
-            text.push_str(&format!("    servers: {}\n", list(&servers)));
+            text.push_str(&format!("    servers: {}\n", yaml_list(&servers)));
         }
         match self.prompts.as_slice() {
-            [prompt] => text.push_str(&format!("    prompt: {}\n", quoted(prompt))),
+            [prompt] => text.push_str(&format!("    prompt: {}\n", quote(prompt))),
             turns => {
                 text.push_str("    turns:\n");
                 for turn in turns {
-                    text.push_str(&format!("      - {}\n", quoted(turn)));
+                    text.push_str(&format!("      - {}\n", quote(turn)));
                 }
             }
         }
         if self.says_system_prompt {
-            text.push_str(&format!("    {}", system_prompt(&self.system_prompt)));
+            text.push_str(&format!("    {}", system_prompt_line(&self.system_prompt)));
         }
         text.push_str(&format!("    runs: {}\n", self.runs));
         if !suspects.is_empty() && suspects.len() == self.kept() {
@@ -200,7 +200,7 @@ impl AgentEntry {
             let reasons = Vec::from_iter(reasons).join("; ");
             text.push_str(&format!(
                 "    # every run looks bad, so nothing here is known to be good: {}\n",
-                comment(&reasons)
+                comment_text(&reasons)
             ));
         }
         // Gates judge the runs of each model: what is made of all of them holds for each.
@@ -237,7 +237,7 @@ impl AgentEntry {
     pub(in crate::import) fn beside(&mut self, suite: &str) {
         let is_said = suite.contains(&format!(
             "defaults:\n  {}",
-            system_prompt(&self.system_prompt)
+            system_prompt_line(&self.system_prompt)
         ));
         let has_defaults = suite.lines().any(|line| line.starts_with("defaults:"));
         self.says_system_prompt = !is_said && (has_defaults || !self.system_prompt.is_empty());
@@ -281,7 +281,7 @@ impl AgentEntry {
             let (most, largest) = self.most.unwrap_or_default();
             let (comment, matcher) = if fewest == most {
                 (
-                    format!("each makes {}", counted(most, "call")),
+                    format!("each makes {}", pluralize(most, "call")),
                     format!("exact: {most}"),
                 )
             } else {
@@ -299,19 +299,19 @@ impl AgentEntry {
         let mut names: Vec<&str> = shared.iter().map(String::as_str).collect();
         names.dedup();
         let verb = if self.runs == 1 { "calls" } else { "all call" };
-        let names: Vec<String> = names.iter().map(|name| comment(name)).collect();
+        let names: Vec<String> = names.iter().map(|name| comment_text(name)).collect();
         let mut text = format!("    # {runs}: {verb} {}\n", names.join(", "));
         text.push_str("    trajectory:\n      mode: subsequence\n      calls:\n");
         for name in shared {
-            text.push_str(&format!("        - name: {}\n", quoted(name)));
+            text.push_str(&format!("        - name: {}\n", quote(name)));
         }
         text
     }
 }
 
 /// The line of a system prompt.
-pub(super) fn system_prompt(text: &str) -> String {
-    format!("system_prompt: {}\n", quoted(text))
+pub(super) fn system_prompt_line(text: &str) -> String {
+    format!("system_prompt: {}\n", quote(text))
 }
 
 /// What the user says: every turn, where the words are those of the suite and not of a simulation.

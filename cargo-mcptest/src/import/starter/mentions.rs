@@ -22,9 +22,9 @@ impl<'w> FromIterator<&'w str> for Words<'w> {
 
 impl<'w> Words<'w> {
     /// The words that stand in a text, also within longer ones.
-    pub(super) fn within(&self, text: &str) -> HashSet<&'w str> {
+    pub(super) fn find_in(&self, text: &str) -> HashSet<&'w str> {
         let mut found = HashSet::new();
-        let tokens = text.split(|letter| !is_of_word(letter));
+        let tokens = text.split(|letter| !is_word_char(letter));
         for token in tokens.filter(|token| !token.is_empty()) {
             for (begin, _) in token.char_indices() {
                 let rest = &token[begin..];
@@ -41,13 +41,13 @@ impl<'w> Words<'w> {
 }
 
 /// For each word, the places of the texts in which it stands, in order.
-pub(super) fn places<'w>(
+pub(super) fn find_places<'w>(
     words: &Words<'w>,
     texts: impl Iterator<Item = impl AsRef<str>>,
 ) -> HashMap<&'w str, Vec<usize>> {
     let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
     for (place, text) in texts.enumerate() {
-        for word in words.within(text.as_ref()) {
+        for word in words.find_in(text.as_ref()) {
             places.entry(word).or_default().push(place);
         }
     }
@@ -55,7 +55,7 @@ pub(super) fn places<'w>(
 }
 
 /// Whether identifiers have this sign.
-pub(super) fn is_of_word(letter: char) -> bool {
+pub(super) fn is_word_char(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | '-')
 }
 
@@ -74,7 +74,7 @@ mod tests {
             texts in proptest::collection::vec("[aä1_ \"#-]{0,12}", 0..5),
         ) {
             let wanted: Words<'_> = words.iter().map(String::as_str).collect();
-            let places = places(&wanted, texts.iter());
+            let places = find_places(&wanted, texts.iter());
             for word in &words {
                 let all = texts.iter().enumerate();
                 let having = all.filter(|(_, text)| text.contains(word.as_str()));

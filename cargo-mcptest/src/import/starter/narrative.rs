@@ -5,7 +5,7 @@ use mcptest::trace::{ReadOnlyTools, Run};
 use mcptest_trace::trace::reads_by_name;
 
 use super::gate::ProposedGate;
-use super::text::list;
+use super::text::yaml_list;
 use super::tools::CalledTools;
 
 /// What claims are held against; with what was said of tools, where recordings or their names say otherwise.
@@ -24,18 +24,19 @@ impl Narrative {
         let tools = KnownTools::of_runs(runs);
         let of_runs: Vec<ReadOnlyTools> = runs.iter().map(Run::read_only_tools).collect();
         let is_misnamed = |name: &&str| {
-            let by_runs = of_runs.iter().map(|it| it.reads(name));
+            let by_runs = of_runs.iter().map(|it| it.is_read_only(name));
             let mut taken_for = by_runs.chain([reads_by_name(name)]);
-            taken_for.any(|it| it != reads.reads(name))
+            taken_for.any(|it| it != reads.is_read_only(name))
         };
         let misnamed = tools.names().filter(is_misnamed);
-        let mut misnamed: Vec<(&str, bool)> =
-            misnamed.map(|name| (name, reads.reads(name))).collect();
+        let mut misnamed: Vec<(&str, bool)> = misnamed
+            .map(|name| (name, reads.is_read_only(name)))
+            .collect();
         let mut options = NarrativeOptions::default();
         let is_listed = !tools.is_complete() && !called.names.is_empty();
         if is_listed {
             options.tools.clone_from(&called.names);
-            misnamed.extend(called.misnamed_beside(&tools));
+            misnamed.extend(called.misnamed_elsewhere(&tools));
         }
         for (name, only_reads) in misnamed {
             let listed = if only_reads {
@@ -92,7 +93,7 @@ impl Narrative {
             ("mutating_tools", &self.options.mutating_tools),
         ] {
             if !names.is_empty() {
-                keys.push(format!("{key}: {}", list(names)));
+                keys.push(format!("{key}: {}", yaml_list(names)));
             }
         }
         let mut most = 0;

@@ -7,31 +7,34 @@ use mcptest::trace::{ReadOnlyTools, Run, ToolCall};
 use serde_json::Value;
 
 use super::gate::ProposedGate;
-use super::mentions::{Words, is_of_word, places};
-use super::text::quoted;
+use super::mentions::{Words, find_places, is_word_char};
+use super::text::quote;
 
 /// The most pairs and dependencies that are written of an agent.
 const MOST: usize = 24;
 
 /// Which lookups come before a change of what they look up, and which arguments come from an earlier result.
 /// Where only some runs change anything, nothing need be looked up.
-pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<ProposedGate<'a>> {
+pub(super) fn propose_axes<'a>(
+    good: &[&'a Run],
+    reads: &ReadOnlyTools,
+) -> Option<ProposedGate<'a>> {
     let changes = |run: &&&Run| {
         let mut calls = run.trace.tool_calls.iter();
-        calls.any(|call| !reads.reads(&call.name))
+        calls.any(|call| !reads.is_read_only(&call.name))
     };
     if (1..good.len()).contains(&good.iter().filter(changes).count()) {
         return None;
     }
     let holds_for_all = |axes: &Axes| good.iter().all(|run| holds(run, axes));
     let mut axes = Axes::default();
-    for pair in pairs(good, reads) {
+    for pair in lookup_pairs(good, reads) {
         let alone = Axes::default().with_order(vec![pair.clone()]);
         if axes.order.len() < MOST && holds_for_all(&alone) {
             axes.order.push(pair);
         }
     }
-    for dependency in needed(dependencies(good, reads), &axes.order, good, reads) {
+    for dependency in needed_dependencies(dependencies(good, reads), &axes.order, good, reads) {
         let alone = Axes::default().with_dependencies(vec![dependency.clone()]);
         if axes.dependencies.len() < MOST && holds_for_all(&alone) {
             axes.dependencies.push(dependency);
@@ -44,19 +47,19 @@ pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Propos
     if !axes.order.is_empty() {
         text.push_str("      order:\n");
         text.extend(axes.order.iter().map(|pair| {
-            let (first, second) = (quoted(&pair.first), quoted(&pair.second));
+            let (first, second) = (quote(&pair.first), quote(&pair.second));
             format!("        - {{ first: {first}, second: {second} }}\n")
         }));
     }
     if !axes.dependencies.is_empty() {
         text.push_str("      dependencies:\n");
         text.extend(axes.dependencies.iter().map(|dependency| {
-            let arg = dependency.arg.as_deref().map(quoted);
+            let arg = dependency.arg.as_deref().map(quote);
             let arg = arg.map_or_else(String::new, |arg| format!(", arg: {arg}"));
             format!(
                 "        - {{ producer: {}, consumer: {}{arg} }}\n",
-                quoted(&dependency.producer),
-                quoted(&dependency.consumer)
+                quote(&dependency.producer),
+                quote(&dependency.consumer)
             )
         }));
     }
@@ -69,14 +72,14 @@ pub(super) fn axes<'a>(good: &[&'a Run], reads: &ReadOnlyTools) -> Option<Propos
 
 /// The dependencies of what changes something, and of the lookups that such a change follows from, near or
 /// far: other lookups, another good run does without. Where nothing is changed, all.
-fn needed(
+fn needed_dependencies(
     mut found: Vec<Dependency>,
     order: &[Order],
     good: &[&Run],
     reads: &ReadOnlyTools,
 ) -> Vec<Dependency> {
     let calls = good.iter().flat_map(|run| &run.trace.tool_calls);
-    let changes = |tool: &str| !reads.reads(tool);
+    let changes = |tool: &str| !reads.is_read_only(tool);
     if !calls.map(|call| call.name.as_str()).any(changes) {
         return found;
     }
@@ -102,14 +105,15 @@ fn holds(run: &Run, axes: &Axes) -> bool {
 
 /// Pairs of a lookup and a change of the same thing, nearest first: what else is done before and after a
 /// change, another good run does without.
-fn pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
+fn lookup_pairs(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Order> {
     let Some(run) = good.first() else {
         return Vec::new();
     };
     let mut known = HashSet::new();
     let names = run.trace.tool_calls.iter().map(|call| call.name.as_str());
     let first_calls: Vec<&str> = names.filter(|name| known.insert(*name)).collect();
-    let looked_up: Vec<ToolPairs<'_>> = good.iter().map(|run| looked_up(run, reads)).collect();
+    let looked_up: Vec<ToolPairs<'_>> =
+        good.iter().map(|run| looked_up_pairs(run, reads)).collect();
     let together: Vec<ToolPairs<'_>> = good.iter().map(|run| parallel_pairs(run)).collect();
     let in_all = |all: &[ToolPairs<'_>], pair| all.iter().all(|pairs| pairs.contains(&pair));
     let in_any = |all: &[ToolPairs<'_>], pair| all.iter().any(|pairs| pairs.contains(&pair));
@@ -133,24 +137,24 @@ type ToolPairs<'r> = HashSet<(&'r str, &'r str)>;
 
 /// The pairs of a lookup and a change of which a call of the lookup has an identifier, in its arguments or result, that a
 /// later call of the change has as an argument.
-fn looked_up<'r>(run: &'r Run, reads: &ReadOnlyTools) -> ToolPairs<'r> {
+fn looked_up_pairs<'r>(run: &'r Run, reads: &ReadOnlyTools) -> ToolPairs<'r> {
     let calls = run.trace.tool_calls.iter().enumerate();
-    let changes = calls.filter(|(_, call)| !reads.reads(&call.name));
-    let changes: Vec<(usize, &ToolCall, Vec<Named<'_>>)> = changes
-        .map(|(place, call)| (place, call, named(call)))
+    let changes = calls.filter(|(_, call)| !reads.is_read_only(&call.name));
+    let changes: Vec<(usize, &ToolCall, Vec<NamedIdentifier<'_>>)> = changes
+        .map(|(place, call)| (place, call, named_identifiers(call)))
         .collect();
     let words = changes.iter().flat_map(|(_, _, named)| named);
     let words: Words<'_> = words.map(|named| named.word).collect();
     let said = user_words(run, &words);
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
     let texts = calls.map(|(call, result)| match result {
-        _ if !reads.reads(&call.name) => String::new(),
+        _ if !reads.is_read_only(&call.name) => String::new(),
         Some(result) => format!("{} {}", call.args, result.result),
         None => call.args.to_string(),
     });
     // The first call of each lookup that has a word.
     let mut firsts: HashMap<&str, BTreeMap<&str, usize>> = HashMap::new();
-    for (word, places) in places(&words, texts) {
+    for (word, places) in find_places(&words, texts) {
         let firsts = firsts.entry(word).or_default();
         for place in places {
             let lookup = &run.trace.tool_calls[place].name;
@@ -172,26 +176,26 @@ fn looked_up<'r>(run: &'r Run, reads: &ReadOnlyTools) -> ToolPairs<'r> {
 }
 
 /// An identifier in an argument.
-struct Named<'r> {
+struct NamedIdentifier<'r> {
     word: &'r str,
     /// The argument is nothing else. In a longer text, such as a summary for a colleague, what the user said tells
     /// nothing.
     is_whole: bool,
 }
 
-fn named(call: &ToolCall) -> Vec<Named<'_>> {
+fn named_identifiers(call: &ToolCall) -> Vec<NamedIdentifier<'_>> {
     let args = call.args.as_object().into_iter().flatten();
     let texts = args
         .flat_map(|(_, value)| items(value))
         .filter_map(Value::as_str);
     let named = texts.flat_map(|text| {
         let whole = text.trim_start_matches('#');
-        let whole = std::iter::once(Named {
+        let whole = std::iter::once(NamedIdentifier {
             word: whole,
             is_whole: true,
         });
-        let words = text.split(|letter| !is_of_word(letter));
-        whole.chain(words.map(|word| Named {
+        let words = text.split(|letter| !is_word_char(letter));
+        whole.chain(words.map(|word| NamedIdentifier {
             word,
             is_whole: false,
         }))
@@ -231,11 +235,11 @@ fn dependencies(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Dependency> {
         .collect();
     let results = run.trace.results_by_call().into_iter();
     let results = results.map(|result| result.map(|it| it.result.to_string()).unwrap_or_default());
-    let places = places(&words, results);
+    let places = find_places(&words, results);
     let mut found: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let mut sources: HashMap<(&str, &str, &str), Sources> = HashMap::new();
     for (place, call) in calls.iter().enumerate() {
-        let is_lookup = reads.reads(&call.name);
+        let is_lookup = reads.is_read_only(&call.name);
         for (key, value) in call.args.as_object().into_iter().flatten() {
             let words = identifiers(value);
             if key.contains(['.', '[', ']']) || words.iter().any(|word| said.contains(word)) {
@@ -244,9 +248,9 @@ fn dependencies(good: &[&Run], reads: &ReadOnlyTools) -> Vec<Dependency> {
             for word in words {
                 let having = places.get(word).map_or(&[][..], Vec::as_slice);
                 let sources = sources.entry((word, &call.name, key)).or_default();
-                for nth in sources.before(place, calls, having) {
+                for nth in sources.newly_available(place, calls, having) {
                     let source = calls[having[nth]].name.as_str();
-                    let counts = nth == 0 || !is_lookup && reads.reads(source);
+                    let counts = nth == 0 || !is_lookup && reads.is_read_only(source);
                     if counts && source != call.name {
                         found.insert((source, &call.name, key));
                     }
@@ -272,7 +276,12 @@ struct Sources {
 impl Sources {
     /// Which of the results were there before a call, and were not before the last one. What is asked for in one message
     /// with the call is there before a call of the next message.
-    fn before(&mut self, place: usize, calls: &[ToolCall], having: &[usize]) -> Vec<usize> {
+    fn newly_available(
+        &mut self,
+        place: usize,
+        calls: &[ToolCall],
+        having: &[usize],
+    ) -> Vec<usize> {
         let is_together = |nth: &usize| is_same_step(&calls[having[*nth]], &calls[place]);
         let later = having[self.seen..].partition_point(|having| *having < place);
         let new = self.seen..self.seen + later;
@@ -310,7 +319,7 @@ fn is_identifier(word: &str) -> bool {
     word.len() >= 4
         && word.contains(|c: char| c.is_ascii_digit())
         && (!word.contains('-') || word.contains(char::is_alphabetic))
-        && word.chars().all(is_of_word)
+        && word.chars().all(is_word_char)
 }
 
 /// Which of some words the user says.
@@ -320,7 +329,7 @@ fn user_words<'w>(run: &Run, words: &Words<'w>) -> HashSet<&'w str> {
     let texts = user
         .map(|turn| turn.content.as_str())
         .chain([run.user_prompt.as_str()]);
-    texts.flat_map(|text| words.within(text)).collect()
+    texts.flat_map(|text| words.find_in(text)).collect()
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use mcptest::trace::{ReadOnlyTools, Run};
 
 use super::gate::ProposedGate;
 use super::order::is_same_step;
-use super::shape::shape;
-use super::text::{common, flow, list, quoted};
+use super::shape::argument_shape;
+use super::text::{longest_common, quote, yaml_flow, yaml_list};
 use super::writes::{Changes, Write};
 
 /// A call of a plan.
@@ -21,24 +21,24 @@ type Expected = ExpectedCall<Schema>;
 /// share in their order; where they share nothing, no more than they do. What was asked for at once, or is
 /// done in different orders, has none. A call that failed changed nothing: it may be made again, and need
 /// not be.
-fn lined_up(
+fn align_writes(
     good: &[&Run],
     changes: &Changes<'_>,
     reads: &ReadOnlyTools,
 ) -> Option<(MatchMode, Vec<Expected>)> {
     let together = good.iter().any(|run| changes_at_once(run, reads));
     changes.made.first()?;
-    let same = same(&changes.made);
-    let failed = seen(&changes.failed).map(|write| {
+    let same = identical_calls(&changes.made);
+    let failed = all_calls(&changes.failed).map(|write| {
         // What differs between the runs in those that succeed may differ here.
         let made = changes.made.iter().filter(|_| good.len() > 1).flatten();
         let made = made.filter(|made| made.call.name == write.call.name);
         let alike: Vec<_> = std::iter::once(write).chain(made).collect();
-        ExpectedCall::new(&write.call.name, shape(&alike)).with_is_error(true)
+        ExpectedCall::new(&write.call.name, argument_shape(&alike)).with_is_error(true)
     });
     if let Some((places, ordered)) = same {
         let ordered = ordered && !together;
-        let planned = places.iter().map(|calls| agreed(calls));
+        let planned = places.iter().map(|calls| agreed_call(calls));
         return Some(match (changes.any_failed(), ordered) {
             // Nothing else may fail, and how often the others are made is bounded below. The order of
             // one run tells nothing.
@@ -50,9 +50,9 @@ fn lined_up(
             (false, false) => (MatchMode::ExactUnordered, planned.collect()),
         });
     }
-    Some(match shared(&changes.made) {
+    Some(match common_calls(&changes.made) {
         shared if shared.is_empty() => {
-            let made = seen(&changes.made).map(|write| agreed(&[write]));
+            let made = all_calls(&changes.made).map(|write| agreed_call(&[write]));
             (MatchMode::Subset, made.chain(failed).collect())
         }
         shared if together => (MatchMode::Superset, shared),
@@ -61,7 +61,7 @@ fn lined_up(
 }
 
 /// How often a tool is called.
-pub(super) struct Times<'a> {
+pub(super) struct CallCounts<'a> {
     pub(super) tool: &'a str,
     pub(super) least: usize,
     pub(super) most: Option<usize>,
@@ -70,7 +70,7 @@ pub(super) struct Times<'a> {
 }
 
 /// How often a run calls each tool, and how often each with success.
-fn counts(run: &Run) -> HashMap<&str, (usize, usize)> {
+fn count_calls(run: &Run) -> HashMap<&str, (usize, usize)> {
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
     for (call, result) in calls {
@@ -81,7 +81,7 @@ fn counts(run: &Run) -> HashMap<&str, (usize, usize)> {
     counts
 }
 
-impl Times<'_> {
+impl CallCounts<'_> {
     pub(super) fn target(&self) -> &'static str {
         if self.only_successes {
             "successful_tool_names"
@@ -96,32 +96,33 @@ impl Times<'_> {
     }
 
     pub(super) fn holds(&self, run: &Run) -> bool {
-        let count = self.count(&counts(run));
+        let count = self.count(&count_calls(run));
         count >= self.least && self.most.is_none_or(|most| count <= most)
     }
 }
 
 /// How often each tool is called that changes something: no more often than in any good run, and not less
 /// often than in each, where the plan would let a run.
-pub(super) fn times<'a>(
+pub(super) fn propose_call_counts<'a>(
     good: &[&Run],
     changes: &Changes<'a>,
     reads: &ReadOnlyTools,
-) -> Vec<Times<'a>> {
-    let Some((mode, calls)) = lined_up(good, changes, reads) else {
+) -> Vec<CallCounts<'a>> {
+    let Some((mode, calls)) = align_writes(good, changes, reads) else {
         return Vec::new();
     };
-    let tools = changes.all().map(|write| write.call.name.as_str());
+    let tools = changes.iter().map(|write| write.call.name.as_str());
     let tools: BTreeSet<&str> = tools.collect();
     let failed = changes.failed.iter().flatten();
     let failed: HashSet<&str> = failed.map(|write| write.call.name.as_str()).collect();
-    let of_runs: Vec<HashMap<&str, (usize, usize)>> = good.iter().map(|run| counts(run)).collect();
+    let of_runs: Vec<HashMap<&str, (usize, usize)>> =
+        good.iter().map(|run| count_calls(run)).collect();
     let mut planned: HashMap<&str, usize> = HashMap::new();
     for call in calls.iter().filter(|call| call.is_error != Some(true)) {
         *planned.entry(&call.name).or_default() += 1;
     }
     let of_tool = |tool: &'a str| {
-        let mut times = Times {
+        let mut times = CallCounts {
             tool,
             least: 0,
             most: None,
@@ -141,12 +142,12 @@ pub(super) fn times<'a>(
 }
 
 /// The plan of what is changed.
-pub(super) fn trajectory<'a>(
+pub(super) fn propose_trajectory<'a>(
     good: &[&Run],
     changes: &Changes<'_>,
     reads: &'a ReadOnlyTools,
 ) -> Option<ProposedGate<'a>> {
-    let (mode, calls) = lined_up(good, changes, reads)?;
+    let (mode, calls) = align_writes(good, changes, reads)?;
     if calls.is_empty() {
         let nothing = ExpectedTrace::new(MatchMode::ExactUnordered, calls).with_over(Over::Writes);
         let text = "    trajectory: { over: writes, mode: strict, calls: [] }\n";
@@ -162,14 +163,14 @@ pub(super) fn trajectory<'a>(
         );
     }
     text.push_str("      calls:\n");
-    text.extend(calls.iter().map(line));
+    text.extend(calls.iter().map(call_line));
     let mut plan = ExpectedTrace::new(mode, calls);
     plan.over = Over::Writes;
     if matches!(mode, MatchMode::Subsequence | MatchMode::Superset) {
         // What is left open is not left to tools that no good run needed.
-        let tools: BTreeSet<&String> = changes.all().map(|write| &write.call.name).collect();
+        let tools: BTreeSet<&String> = changes.iter().map(|write| &write.call.name).collect();
         let tools: Vec<String> = tools.into_iter().cloned().collect();
-        text.push_str(&format!("      allow: {}\n", list(&tools)));
+        text.push_str(&format!("      allow: {}\n", yaml_list(&tools)));
         plan.allow = Some(tools.into_iter().map(ToolPattern::new).collect());
     }
     Some(plan_gate(text, plan, reads))
@@ -178,20 +179,21 @@ pub(super) fn trajectory<'a>(
 /// Whether a run asks for two changes in one message, one right after the other.
 fn changes_at_once(run: &Run, reads: &ReadOnlyTools) -> bool {
     run.trace.tool_calls.windows(2).any(|calls| {
-        is_same_step(&calls[0], &calls[1]) && calls.iter().all(|call| !reads.reads(&call.name))
+        is_same_step(&calls[0], &calls[1])
+            && calls.iter().all(|call| !reads.is_read_only(&call.name))
     })
 }
 
-fn line(call: &Expected) -> String {
+fn call_line(call: &Expected) -> String {
     let args = match &call.args {
-        ArgsShape::Exact(args) => format!(", args: {{ exact: {} }}", flow(args)),
-        ArgsShape::Schema(schema) => format!(", args: {{ schema: {} }}", flow(schema.value())),
+        ArgsShape::Exact(args) => format!(", args: {{ exact: {} }}", yaml_flow(args)),
+        ArgsShape::Schema(schema) => format!(", args: {{ schema: {} }}", yaml_flow(schema.value())),
         _ => String::new(),
     };
     let is_error = call
         .is_error
         .map(|is_error| format!(", is_error: {is_error}"));
-    let (name, is_error) = (quoted(&call.name), is_error.unwrap_or_default());
+    let (name, is_error) = (quote(&call.name), is_error.unwrap_or_default());
     format!("        - {{ name: {name}{args}{is_error} }}\n")
 }
 
@@ -207,11 +209,11 @@ fn plan_gate(text: String, plan: ExpectedTrace<Schema>, reads: &ReadOnlyTools) -
 
 /// The calls that all runs make, place by place, where all make the same, and whether they make them in
 /// one order: by what stays of their arguments, or else by their names in their order.
-fn same<'s, 'a>(made: &'s [Vec<Write<'a>>]) -> Option<(Vec<Vec<&'s Write<'a>>>, bool)> {
+fn identical_calls<'s, 'a>(made: &'s [Vec<Write<'a>>]) -> Option<(Vec<Vec<&'s Write<'a>>>, bool)> {
     let first = made.first()?;
     // As the first run has them.
     let lined_up = |calls: &'s Vec<Write<'a>>| {
-        let mut left = by_key(calls);
+        let mut left = group_by_key(calls);
         let lined_up = first
             .iter()
             .map(|write| left.get_mut(write.key.as_str())?.pop_front());
@@ -234,9 +236,9 @@ fn same<'s, 'a>(made: &'s [Vec<Write<'a>>]) -> Option<(Vec<Vec<&'s Write<'a>>>, 
 
 /// The call that all runs make at a place: what stays of its arguments, and that it succeeds, where all
 /// tell.
-fn agreed(calls: &[&Write<'_>]) -> Expected {
+fn agreed_call(calls: &[&Write<'_>]) -> Expected {
     let first = calls[0];
-    let mut expected = ExpectedCall::new(&first.call.name, shape(calls));
+    let mut expected = ExpectedCall::new(&first.call.name, argument_shape(calls));
     let all_tell = calls.iter().all(|write| write.failed == Some(false));
     expected.is_error = all_tell.then_some(false);
     expected
@@ -244,10 +246,10 @@ fn agreed(calls: &[&Write<'_>]) -> Expected {
 
 /// The calls that all runs make, in their order: by what stays of their arguments, or by their names where
 /// that finds more.
-fn shared(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
+fn common_calls(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
     let in_all = |of: &dyn Fn(&Write<'_>) -> String| {
         let lists = all.iter().map(|calls| calls.iter().map(of).collect());
-        let shared = lists.reduce(|shared: Vec<String>, other| common(&shared, &other));
+        let shared = lists.reduce(|shared: Vec<String>, other| longest_common(&shared, &other));
         shared.unwrap_or_default()
     };
     let key = |write: &Write<'_>| write.key.clone();
@@ -262,13 +264,13 @@ fn shared(all: &[Vec<Write<'_>>]) -> Vec<Expected> {
     let each = wanted.iter().map(|wanted| {
         let of_runs = rest.iter_mut();
         let calls = of_runs.filter_map(|calls| calls.find(|write| of(write) == *wanted));
-        agreed(&calls.collect::<Vec<_>>())
+        agreed_call(&calls.collect::<Vec<_>>())
     });
     each.collect()
 }
 
 /// Every call that some run makes, as often as the run that makes it most.
-fn seen<'s, 'a>(runs: &'s [Vec<Write<'a>>]) -> impl Iterator<Item = &'s Write<'a>> {
+fn all_calls<'s, 'a>(runs: &'s [Vec<Write<'a>>]) -> impl Iterator<Item = &'s Write<'a>> {
     let mut union: Vec<&Write<'_>> = Vec::new();
     let mut most: HashMap<&str, usize> = HashMap::new();
     for calls in runs {
@@ -287,7 +289,7 @@ fn seen<'s, 'a>(runs: &'s [Vec<Write<'a>>]) -> impl Iterator<Item = &'s Write<'a
 }
 
 /// Calls by what they have in common with the same call of another run, in their order.
-fn by_key<'s, 'a>(calls: &'s [Write<'a>]) -> HashMap<&'s str, VecDeque<&'s Write<'a>>> {
+fn group_by_key<'s, 'a>(calls: &'s [Write<'a>]) -> HashMap<&'s str, VecDeque<&'s Write<'a>>> {
     let mut by_key: HashMap<&str, VecDeque<&Write<'_>>> = HashMap::new();
     for write in calls {
         by_key.entry(&write.key).or_default().push_back(write);

@@ -7,16 +7,16 @@
 use mcptest::eval::count_calls;
 use mcptest::trace::Run;
 
-use super::ending::{answers_before_the_end, closes, stop_reason};
+use super::ending::{answers_before_the_end, has_closing, stop_reason};
 use super::gate::{Demand, ProposedGate};
 use super::narrative::Narrative;
 use super::order;
-use super::plan::{self, Times};
+use super::plan::{self, CallCounts};
 use super::suspects::Suspect;
-use super::text::{comment, quoted};
+use super::text::{comment_text, quote};
 use super::tools::CalledTools;
 use super::writes::Changes;
-use crate::outcome::recorded as passed;
+use crate::outcome::recorded_outcome as passed;
 
 /// Where a run comes from, as far as it matters.
 #[derive(Debug, Default)]
@@ -63,15 +63,18 @@ pub(super) fn gates(
     let changes = Changes::from_runs(&evidence, &reads);
     let lacks_calls = sources.iter().any(|source| source.lacks_calls);
     let proposed = [
-        expect(&only_good, plan::times(&only_good, &changes, &reads)),
-        errors(&only_good),
+        propose_expect(
+            &only_good,
+            plan::propose_call_counts(&only_good, &changes, &reads),
+        ),
+        propose_errors(&only_good),
         // Nobody knows what such runs change.
-        plan::trajectory(&only_good, &changes, &reads).filter(|_| !lacks_calls),
-        order::axes(&only_good, &reads),
+        plan::propose_trajectory(&only_good, &changes, &reads).filter(|_| !lacks_calls),
+        order::propose_axes(&only_good, &reads),
         Some(Narrative::new(runs, called, &reads).gate(&only_good)),
     ];
     let numbers_of = |good: &mut dyn Iterator<Item = &(usize, &Run)>| {
-        numbers(runs, good.map(|(number, _)| *number))
+        run_numbers(runs, good.map(|(number, _)| *number))
     };
     let mut text = format!("    # from {}\n", numbers_of(&mut good.iter()));
     if evidence.len() < good.len() {
@@ -85,7 +88,7 @@ pub(super) fn gates(
         number, reasons, ..
     } in aside()
     {
-        let reasons = comment(&reasons.join("; "));
+        let reasons = comment_text(&reasons.join("; "));
         text.push_str(&format!("    # without run-{number}: {reasons}\n"));
     }
     let mut kept: Vec<ProposedGate<'_>> = Vec::new();
@@ -96,7 +99,7 @@ pub(super) fn gates(
             text.push_str(&gate.text);
             kept.push(gate);
         } else {
-            let broken = numbers(runs, broken.into_iter());
+            let broken = run_numbers(runs, broken.into_iter());
             text.push_str(&format!("    # broken by {broken}:\n"));
             let lines = gate
                 .text
@@ -110,13 +113,13 @@ pub(super) fn gates(
         return None;
     }
     if good.len() < runs.len() {
-        text.push_str(&reliability(runs, &kept));
+        text.push_str(&propose_reliability(runs, &kept));
     }
     Some(text)
 }
 
 /// Runs by their numbers, which begin anew with each model.
-fn numbers(runs: &[Run], numbers: impl Iterator<Item = usize>) -> String {
+fn run_numbers(runs: &[Run], numbers: impl Iterator<Item = usize>) -> String {
     let numbers: Vec<usize> = numbers.collect();
     let of_models: Vec<&[Run]> = runs.chunk_by(|one, next| one.model == next.model).collect();
     match (numbers.as_slice(), of_models.as_slice()) {
@@ -132,7 +135,7 @@ fn numbers(runs: &[Run], numbers: impl Iterator<Item = usize>) -> String {
                 let model = &of_model[0].model;
                 (1..=of_model.len()).map(move |number| match of_models.len() {
                     1 => format!("run-{number}"),
-                    _ => comment(&format!("run-{number} of {model}")),
+                    _ => comment_text(&format!("run-{number} of {model}")),
                 })
             });
             let names: Vec<String> = names.collect();
@@ -144,13 +147,13 @@ fn numbers(runs: &[Run], numbers: impl Iterator<Item = usize>) -> String {
 
 /// Where runs failed, the gates count at the rate that was observed. A run that failed and holds them all is
 /// named: they do not tell it from a good one.
-fn reliability(runs: &[Run], kept: &[ProposedGate<'_>]) -> String {
+fn propose_reliability(runs: &[Run], kept: &[ProposedGate<'_>]) -> String {
     let holds = |run: &&Run| kept.iter().all(|gate| (gate.holds)(run));
     let green = runs.iter().filter(holds).count();
     let missed = (1..)
         .zip(runs)
         .filter(|(_, run)| passed(run) == Some(false) && holds(run));
-    let missed = numbers(runs, missed.map(|(number, _)| number));
+    let missed = run_numbers(runs, missed.map(|(number, _)| number));
     let of = runs.len();
     let mut text = format!("    # {green} of {of} runs hold all of these\n");
     if !missed.is_empty() {
@@ -169,12 +172,12 @@ fn reliability(runs: &[Run], kept: &[ProposedGate<'_>]) -> String {
 
 /// There is a closing, the reason why runs stop, and no call that changes something is made more often than
 /// in any good run.
-fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<ProposedGate<'a>> {
+fn propose_expect<'a>(good: &[&'a Run], times: Vec<CallCounts<'a>>) -> Option<ProposedGate<'a>> {
     let mut asked: Vec<(String, Demand<'a>)> = Vec::new();
-    if good.iter().all(|run| closes(run)) {
+    if good.iter().all(|run| has_closing(run)) {
         asked.push((
             "{ target: final_response, matcher: { regex: \"\\\\S\" } }".to_owned(),
-            Box::new(closes),
+            Box::new(has_closing),
         ));
     } else if good.iter().all(|run| answers_before_the_end(run)) {
         asked.push((
@@ -187,7 +190,7 @@ fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<ProposedGate<'a
     let first = good.first().and_then(|run| stop_reason(run));
     let all_stop_so = |first: &&str| good.iter().all(|run| stop_reason(run) == Some(first));
     if let Some(first) = first.filter(all_stop_so) {
-        let reason = quoted(first);
+        let reason = quote(first);
         let text =
             format!("{{ target: conversation.stop_reason, matcher: {{ exact: {reason} }} }}");
         asked.push((text, Box::new(move |run| stop_reason(run) == Some(first))));
@@ -195,7 +198,7 @@ fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<ProposedGate<'a
     for times in times {
         let mut bounds = format!(
             "contains: {{ const: {} }}, minContains: {}",
-            quoted(times.tool),
+            quote(times.tool),
             times.least
         );
         if let Some(most) = times.most {
@@ -222,7 +225,7 @@ fn expect<'a>(good: &[&'a Run], times: Vec<Times<'a>>) -> Option<ProposedGate<'a
 }
 
 /// No more errors than the passing runs have, and a result of every call.
-fn errors<'a>(good: &[&Run]) -> Option<ProposedGate<'a>> {
+fn propose_errors<'a>(good: &[&Run]) -> Option<ProposedGate<'a>> {
     let count = |run: &Run| count_calls(&run.trace).errors;
     let most: Option<Vec<u64>> = good.iter().map(|run| count(run)).collect();
     let calls = good.iter().any(|run| !run.trace.tool_calls.is_empty());

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use mcptest::eval::{ArgsShape, Schema};
 use serde_json::{Map, Value, json};
 
-use super::arguments::{Stays, below};
+use super::arguments::{Stays, child_path};
 use super::writes::Write;
 
 /// The most values of an argument, and combinations of them, that are told apart.
@@ -20,13 +20,13 @@ const ITEMS: usize = 16;
 
 /// What all of some calls have in their arguments, each call of another run: every part on which they
 /// agree; of the parts that stay and differ, the few combinations that there are.
-pub(super) fn shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
+pub(super) fn argument_shape(calls: &[&Write<'_>]) -> ArgsShape<Schema> {
     let objects = calls.iter().map(|write| write.call.args.as_object());
     let Some(objects) = objects.collect::<Option<Vec<_>>>() else {
         return ArgsShape::Any;
     };
     let mut shape = Shape::new(calls);
-    let entries = shape.entries(&objects, &[]);
+    let entries = shape.member_demands(&objects, &[]);
     let is_open = entries.iter().any(|(_, part, _)| part.is_open());
     let groups = shape.groups();
     if !is_open && groups.len() < 2 {
@@ -96,7 +96,7 @@ impl<'v> Shape<'v> {
     }
 
     /// What is asked of the members of objects, and whether all have them.
-    fn entries(
+    fn member_demands(
         &mut self,
         objects: &[&'v Map<String, Value>],
         path: &[PathStep<'v>],
@@ -109,14 +109,14 @@ impl<'v> Shape<'v> {
             let (having, values): (Vec<&Write<'_>>, Vec<&Value>) = pairs.unzip();
             let everywhere = values.len() == self.calls.len();
             let part = if everywhere {
-                self.part(&values, path)
+                self.part_demand(&values, path)
             } else if having.len() < 2 {
                 // What one run alone says may be the agent's own words.
-                PartDemand::Open(json!({ "type": kind(&values) }))
+                PartDemand::Open(json!({ "type": common_type(&values) }))
             } else {
                 // Who leaves it out says nothing of what it is where it is there.
                 let mut alone = Shape::new(&having);
-                let part = alone.part(&values, path);
+                let part = alone.part_demand(&values, path);
                 PartDemand::Open(alone.schema(&part, &|_| false))
             };
             (key.as_str(), part, everywhere)
@@ -125,7 +125,7 @@ impl<'v> Shape<'v> {
     }
 
     /// What is asked of a part that every call has.
-    fn part(&mut self, values: &[&'v Value], path: Vec<PathStep<'v>>) -> PartDemand<'v> {
+    fn part_demand(&mut self, values: &[&'v Value], path: Vec<PathStep<'v>>) -> PartDemand<'v> {
         let step = |step| [path.as_slice(), &[step]].concat();
         let stays = self.stays(values, &path);
         match distinct(values.iter().copied()).as_slice() {
@@ -133,7 +133,7 @@ impl<'v> Shape<'v> {
             [value] if stays == Stays::IfShared && values.len() > 1 => {
                 return PartDemand::Same(value);
             }
-            seen if stays == Stays::Yes && self.are_a_choice(seen, values) => {
+            seen if stays == Stays::Yes && self.is_closed_choice(seen, values) => {
                 self.varied.push((path, values.to_vec()));
                 return PartDemand::Varied(self.varied.len() - 1);
             }
@@ -141,7 +141,7 @@ impl<'v> Shape<'v> {
         }
         let objects: Option<Vec<_>> = values.iter().map(|value| value.as_object()).collect();
         if let Some(objects) = objects {
-            let entries = self.entries(&objects, &path);
+            let entries = self.member_demands(&objects, &path);
             // Objects that have nothing in common have no shape.
             if entries.iter().any(|(.., everywhere)| *everywhere) {
                 return PartDemand::Object(entries);
@@ -150,18 +150,18 @@ impl<'v> Shape<'v> {
         if let Some(length) = same_length(values) {
             let items = (0..length).map(|place| {
                 let values: Vec<&Value> = values.iter().map(|value| &value[place]).collect();
-                self.part(&values, step(PathStep::Item(place)))
+                self.part_demand(&values, step(PathStep::Item(place)))
             });
             return PartDemand::List(items.collect());
         }
-        PartDemand::Open(json!({ "type": kind(values) }))
+        PartDemand::Open(json!({ "type": common_type(values) }))
     }
 
     /// Whether a part stays as far as every run tells.
     fn stays(&self, values: &[&Value], path: &[PathStep<'_>]) -> Stays {
         let path = path.iter().fold(String::new(), |path, step| match step {
-            PathStep::Key(key) => below(&path, key),
-            PathStep::Item(place) => below(&path, &place.to_string()),
+            PathStep::Key(key) => child_path(&path, key),
+            PathStep::Item(place) => child_path(&path, &place.to_string()),
         });
         let calls = self.calls.iter().zip(values);
         let stays = calls.map(|(write, value)| write.leaves.stays(value, &path));
@@ -170,10 +170,10 @@ impl<'v> Shape<'v> {
 
     /// Whether values that differ are all that there are to choose from: few, of which runs have the same,
     /// or which others were told too. What every run has another of, the next will have another of.
-    fn are_a_choice(&self, seen: &[&Value], values: &[&Value]) -> bool {
+    fn is_closed_choice(&self, seen: &[&Value], values: &[&Value]) -> bool {
         let others_know = |value: &&Value| {
             let mut calls = self.calls.iter().zip(values);
-            calls.any(|(write, own)| own != value && write.known.has(value))
+            calls.any(|(write, own)| own != value && write.known.knows(value))
         };
         seen.len() <= VARIANTS && (seen.len() < values.len() || seen.iter().all(others_know))
     }
@@ -209,7 +209,7 @@ impl<'v> Shape<'v> {
         let holds = combinations.map(|values| {
             let mut schema = json!({});
             for (varied, value) in group.iter().zip(values) {
-                pin(&mut schema, &self.varied[*varied].0, value);
+                require_value(&mut schema, &self.varied[*varied].0, value);
             }
             schema
         });
@@ -259,12 +259,12 @@ impl<'v> Shape<'v> {
 }
 
 /// Makes a schema hold only where a part is a value.
-fn pin(schema: &mut Value, path: &[PathStep<'_>], value: &Value) {
+fn require_value(schema: &mut Value, path: &[PathStep<'_>], value: &Value) {
     match path {
         [] => *schema = json!({ "const": value }),
         [PathStep::Key(key), rest @ ..] => {
             let part = &mut schema["properties"][*key];
-            pin(part, rest, value);
+            require_value(part, rest, value);
         }
         [PathStep::Item(place), rest @ ..] => {
             let mut items = match schema["prefixItems"].take() {
@@ -272,7 +272,7 @@ fn pin(schema: &mut Value, path: &[PathStep<'_>], value: &Value) {
                 _ => Vec::new(),
             };
             items.resize(items.len().max(place + 1), json!({}));
-            pin(&mut items[*place], rest, value);
+            require_value(&mut items[*place], rest, value);
             schema["prefixItems"] = items.into();
         }
     }
@@ -296,7 +296,7 @@ fn distinct<T: Clone + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// The type of values, where they have one.
-fn kind(values: &[&Value]) -> Value {
+fn common_type(values: &[&Value]) -> Value {
     let kind = |value: &Value| match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

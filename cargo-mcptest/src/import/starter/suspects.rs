@@ -5,11 +5,11 @@
 
 use mcptest::trace::Run;
 
-use super::ending::{answers_before_the_end, closes, stop_reason};
+use super::ending::{answers_before_the_end, has_closing, stop_reason};
 use super::narrative::Narrative;
 use super::tools::CalledTools;
-use super::writes::says_failure;
-use crate::outcome::recorded;
+use super::writes::failure_text;
+use crate::outcome::recorded_outcome;
 
 /// A run that looks bad.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ const WEAK: [usize; 2] = [6, 7];
 
 /// The runs that look bad; none where a run says itself whether it passed.
 pub(super) fn find(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
-    let says = |run: &Run| recorded(run).is_some();
+    let says = |run: &Run| recorded_outcome(run).is_some();
     if runs.iter().any(says) {
         return Vec::new();
     }
@@ -45,18 +45,18 @@ pub(super) fn find(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
     let repeats = Spread::from_runs(runs, |run| run.trace.redundant_tool_calls());
     let changes = |run: &Run| {
         let mut calls = run.trace.tool_calls.iter();
-        calls.any(|call| !reads.reads(&call.name))
+        calls.any(|call| !reads.is_read_only(&call.name))
     };
     let others_change = 2 * runs.iter().filter(|run| changes(run)).count() > runs.len();
     let see = |run: &Run| -> SeenInRun {
         let last = run.trace.tool_calls.len().checked_sub(1);
         let result = last.map(|last| (&run.trace.tool_calls[last].name, run.result_of(last)));
         let stop = stop_reason(run).filter(|reason| *reason != "completed");
-        let (failed, repeated) = (errors.outlies(run), repeats.outlies(run));
+        let (failed, repeated) = (errors.outlier(run), repeats.outlier(run));
         let idle = others_change && !changes(run);
         [
             stop.map(|reason| format!("it stopped for `{reason}`")),
-            (!closes(run) && !answers_before_the_end(run))
+            (!has_closing(run) && !answers_before_the_end(run))
                 .then(|| "it says nothing at its end".to_owned()),
             result.and_then(|(name, result)| match result {
                 Some(result) if result.is_error => Some(format!("its last call, `{name}`, failed")),
@@ -68,7 +68,7 @@ pub(super) fn find(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
             failed.map(|most| format!("{most} of its calls failed")),
             repeated.map(|most| format!("{most} of its calls repeat another")),
             idle.then(|| "it changes nothing, and most others do".to_owned()),
-            says_failed(run),
+            failing_result(run),
         ]
     };
     let seen: Vec<SeenInRun> = runs.iter().map(see).collect();
@@ -98,9 +98,9 @@ pub(super) fn find(runs: &[Run], called: &CalledTools) -> Vec<Suspect> {
 }
 
 /// The first call that no flag calls an error, and whose result says that it failed.
-fn says_failed(run: &Run) -> Option<String> {
+fn failing_result(run: &Run) -> Option<String> {
     let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
-    let mut says = calls.filter_map(|(call, result)| Some((call, says_failure(call, result?)?)));
+    let mut says = calls.filter_map(|(call, result)| Some((call, failure_text(call, result?)?)));
     let (call, says) = says.next()?;
     Some(format!("the result of its call `{}` {says}", call.name))
 }
@@ -122,7 +122,7 @@ impl<F: Fn(&Run) -> usize> Spread<F> {
     }
 
     /// What a run has, where that is much more.
-    fn outlies(&self, run: &Run) -> Option<usize> {
+    fn outlier(&self, run: &Run) -> Option<usize> {
         Some((self.of)(run)).filter(|count| *count > self.usual)
     }
 }

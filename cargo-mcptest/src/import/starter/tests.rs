@@ -20,7 +20,7 @@ fn suite(runs: &[Value]) -> Result<String, String> {
     }
     entry.beside("");
     let mut starter = Starter::default();
-    starter.add(entry, Wanted::Beside);
+    starter.add(entry, EntryAction::Beside);
     starter.suite("x.yml".as_ref(), "x.yml")
 }
 

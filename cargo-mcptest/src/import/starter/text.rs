@@ -8,7 +8,7 @@ use serde_json::Value;
 const MOST_CALLS: usize = 2_000;
 
 /// The longest list that is in both, in the order of both.
-pub(super) fn common(left: &[String], right: &[String]) -> Vec<String> {
+pub(super) fn longest_common(left: &[String], right: &[String]) -> Vec<String> {
     let (left, right) = (
         &left[..left.len().min(MOST_CALLS)],
         &right[..right.len().min(MOST_CALLS)],
@@ -40,18 +40,18 @@ pub(super) fn common(left: &[String], right: &[String]) -> Vec<String> {
 }
 
 /// Texts as a list on one line.
-pub(super) fn list(texts: &[String]) -> String {
-    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+pub(super) fn yaml_list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quote(text)).collect();
     format!("[{}]", texts.join(", "))
 }
 
 /// A text in double quotes, with nothing in it that means something to YAML or to suites.
-pub(super) fn quoted(text: &str) -> String {
-    quoted_key(&text.replace("${", "$${"))
+pub(super) fn quote(text: &str) -> String {
+    quote_key(&text.replace("${", "$${"))
 }
 
 /// A key in double quotes. Suites know no variables in keys, so `$` stays as it is.
-fn quoted_key(text: &str) -> String {
+fn quote_key(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {
         match character {
@@ -76,24 +76,24 @@ fn quoted_key(text: &str) -> String {
 }
 
 /// A name in a comment, where nothing needs quotes but all stays on one line.
-pub(super) fn comment(name: &str) -> String {
+pub(super) fn comment_text(name: &str) -> String {
     mcptest_trace::text::escape_line(name).into_owned()
 }
 
 /// A value as YAML on one line, in which nothing is a variable. Keys go in order, whatever order
 /// `serde_json` was built to keep.
-pub(super) fn flow(value: &Value) -> String {
+pub(super) fn yaml_flow(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
+        Value::String(text) => quote(text),
         Value::Array(items) => format!(
             "[{}]",
-            items.iter().map(flow).collect::<Vec<_>>().join(", ")
+            items.iter().map(yaml_flow).collect::<Vec<_>>().join(", ")
         ),
         Value::Object(entries) => {
             let entries: BTreeMap<_, _> = entries.iter().collect();
             let entries = entries.into_iter();
             let entries =
-                entries.map(|(key, value)| format!("{}: {}", quoted_key(key), flow(value)));
+                entries.map(|(key, value)| format!("{}: {}", quote_key(key), yaml_flow(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
         value => value.to_string(),

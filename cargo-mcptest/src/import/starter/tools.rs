@@ -9,7 +9,7 @@ use mcptest_trace::text::escape_line;
 use mcptest_trace::trace::reads_by_name;
 use serde_json::{Value, json};
 
-use super::text::list;
+use super::text::yaml_list;
 use crate::import::plan::ImportPlan;
 
 /// The most names that the list of tools stands for where it is written once: a loader repeats only so
@@ -57,12 +57,12 @@ pub(in crate::import) struct CalledTools {
 }
 
 /// The line that other lines take the list of tools from.
-fn anchored(list: &str) -> String {
+fn anchor_list(list: &str) -> String {
     format!("x-{ANCHOR}: &{ANCHOR} {list}")
 }
 
 /// Whether a tool only reads, by its name.
-fn reads(name: &str) -> bool {
+fn is_read_only_name(name: &str) -> bool {
     OF_CLAUDE_CODE.contains(&name) || reads_by_name(name)
 }
 
@@ -80,7 +80,7 @@ impl CalledTools {
         let of_suite = suite.map(|suite| {
             let lists = suite
                 .lines()
-                .filter_map(|line| line.strip_prefix(&anchored("")));
+                .filter_map(|line| line.strip_prefix(&anchor_list("")));
             let mut lists = lists.filter_map(|list| serde_json::from_str::<Vec<String>>(list).ok());
             lists.find(|list| names.iter().all(|name| list.contains(name)))
         });
@@ -90,7 +90,7 @@ impl CalledTools {
         let written = if in_suite && once {
             format!("*{ANCHOR}")
         } else {
-            list(&names)
+            yaml_list(&names)
         };
         Self {
             names,
@@ -115,7 +115,7 @@ impl CalledTools {
     }
 
     /// The lines above the agents of a suite.
-    pub(super) fn head(&self, entries: &str) -> String {
+    pub(super) fn header(&self, entries: &str) -> String {
         let lines = self.kinds(usize::MAX).map(|line| format!("# {line}\n"));
         let mut head: String = lines.collect();
         if !head.is_empty() {
@@ -126,7 +126,7 @@ impl CalledTools {
         if entries.contains(&format!(" *{ANCHOR} }}\n")) {
             head.push_str(&format!(
                 "# all tools that any run calls; add the tools that no run calls\n{}\n",
-                anchored(&list(&self.names))
+                anchor_list(&yaml_list(&self.names))
             ));
         }
         head
@@ -135,7 +135,7 @@ impl CalledTools {
     /// What the tools were taken for, for the screen.
     pub(in crate::import) fn shown(&self) -> String {
         let mut shown: String = self.kinds(SHOWN).map(|line| line + "\n").collect();
-        if self.all().any(|(_, _, is_recorded)| !is_recorded) {
+        if self.iter().any(|(_, _, is_recorded)| !is_recorded) {
             shown += "  if a name misleads, correct it in the suite: `narrative: { readonly_tools: [NAME], mutating_tools: [NAME] }`\n";
         }
         shown
@@ -156,7 +156,7 @@ impl CalledTools {
         ways.into_iter()
             .filter_map(move |(reads, is_recorded, says)| {
                 let all = self
-                    .all()
+                    .iter()
                     .filter(|(_, it, recorded)| (*it, *recorded) == (reads, is_recorded));
                 let mut names: Vec<String> = all
                     .map(|(name, ..)| escape_line(name).into_owned())
@@ -172,9 +172,12 @@ impl CalledTools {
 
     /// The tools that only other agents have, as far as is seen, and that are not what their names say; whether
     /// they only read. None where there are so many that they are those of different agents.
-    pub(super) fn misnamed_beside(&self, own: &KnownTools) -> impl Iterator<Item = (&str, bool)> {
+    pub(super) fn misnamed_elsewhere(
+        &self,
+        own: &KnownTools,
+    ) -> impl Iterator<Item = (&str, bool)> {
         let own: HashSet<&str> = own.names().collect();
-        let misnamed = self.all().filter(move |(name, reads, _)| {
+        let misnamed = self.iter().filter(move |(name, reads, _)| {
             self.names.len() <= MOST_BESIDE
                 && reads_by_name(name) != *reads
                 && !own.contains(name.as_str())
@@ -183,10 +186,10 @@ impl CalledTools {
     }
 
     /// Each tool, whether it only reads, and whether a recording says so.
-    fn all(&self) -> impl Iterator<Item = (&String, bool, bool)> {
+    fn iter(&self) -> impl Iterator<Item = (&String, bool, bool)> {
         self.names.iter().map(|name| {
             let said = self.hints.get(name.as_str()).copied();
-            let reads = said.unwrap_or_else(|| reads(name));
+            let reads = said.unwrap_or_else(|| is_read_only_name(name));
             (name, reads, said.is_some())
         })
     }
@@ -196,6 +199,6 @@ impl CalledTools {
             let by = if recorded { "recording" } else { "name" };
             json!({ "name": name, "reads": reads, "by": by })
         };
-        self.all().map(kind).collect()
+        self.iter().map(kind).collect()
     }
 }

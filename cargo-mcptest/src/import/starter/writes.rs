@@ -5,7 +5,7 @@ use std::rc::Rc;
 use mcptest::eval::{Reported, reported};
 use mcptest::trace::{ReadOnlyTools, Run, ToolCall, ToolResult, canonical_json};
 
-use super::arguments::{Known, Leaves};
+use super::arguments::{KnownValues, Leaves};
 
 /// A call that changes something.
 pub(super) struct Write<'a> {
@@ -17,7 +17,7 @@ pub(super) struct Write<'a> {
     /// What it has in common with the same call of another run.
     pub(super) key: String,
     /// What its run knows in the end.
-    pub(super) known: Rc<Known>,
+    pub(super) known: Rc<KnownValues>,
 }
 
 /// What runs change, run by run.
@@ -32,7 +32,7 @@ impl<'a> Changes<'a> {
     /// Of runs, each with the day of its recording.
     pub(super) fn from_runs(runs: &[(&'a Run, Option<&str>)], reads: &ReadOnlyTools) -> Self {
         let of_runs = runs.iter().map(|(run, day)| {
-            let writes = writes(run, *day, reads).into_iter();
+            let writes = find_writes(run, *day, reads).into_iter();
             writes.partition(|write| write.failed != Some(true))
         });
         let (made, failed) = of_runs.unzip();
@@ -44,13 +44,13 @@ impl<'a> Changes<'a> {
     }
 
     /// Every call, those that failed last.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Write<'a>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Write<'a>> {
         self.made.iter().chain(&self.failed).flatten()
     }
 }
 
 /// What a result says that is no error by its flag: that the call failed, or it sounds so.
-pub(super) fn says_failure(call: &ToolCall, result: &ToolResult) -> Option<String> {
+pub(super) fn failure_text(call: &ToolCall, result: &ToolResult) -> Option<String> {
     if result.is_error {
         return None;
     }
@@ -62,16 +62,16 @@ pub(super) fn says_failure(call: &ToolCall, result: &ToolResult) -> Option<Strin
 }
 
 /// The calls of a run that change something; `day` is that of the recording.
-fn writes<'a>(run: &'a Run, day: Option<&str>, reads: &ReadOnlyTools) -> Vec<Write<'a>> {
-    let mut known = Known::new(run, day);
+fn find_writes<'a>(run: &'a Run, day: Option<&str>, reads: &ReadOnlyTools) -> Vec<Write<'a>> {
+    let mut known = KnownValues::new(run, day);
     let mut writes = Vec::new();
     for (call, result) in run.trace.tool_calls.iter().zip(run.trace.results_by_call()) {
-        let is_change = !reads.reads(&call.name);
+        let is_change = !reads.is_read_only(&call.name);
         if is_change {
             let told = result.filter(|result| result.error_known);
             let flag = told.map(|result| result.is_error);
             // What says itself that it failed is no success, whatever the flag.
-            let says = result.is_some_and(|result| says_failure(call, result).is_some());
+            let says = result.is_some_and(|result| failure_text(call, result).is_some());
             writes.push((
                 call,
                 flag.filter(|failed| *failed || !says),
@@ -87,7 +87,11 @@ fn writes<'a>(run: &'a Run, day: Option<&str>, reads: &ReadOnlyTools) -> Vec<Wri
     let write = |(call, failed, leaves): (&'a ToolCall, Option<bool>, Leaves)| Write {
         call,
         failed,
-        key: format!("{} {}", call.name, canonical_json(&leaves.kept(&call.args))),
+        key: format!(
+            "{} {}",
+            call.name,
+            canonical_json(&leaves.stable_part(&call.args))
+        ),
         leaves,
         known: Rc::clone(&known),
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use mcptest_trace::text::{counted, escape_line, fitted};
+use mcptest_trace::text::{escape_line, pluralize, truncate_middle};
 use serde_json::{Value, json};
 
 use crate::import::starter::Suspect;
@@ -34,7 +34,7 @@ pub(in crate::import) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Re
     let mut alike: Vec<(&Suspect, Vec<String>)> = Vec::new();
     let mut places: HashMap<(&[String], bool), usize> = HashMap::new();
     for (agent, suspect) in doubts {
-        let name = fitted(&escape_line(agent), LONGEST);
+        let name = truncate_middle(&escape_line(agent), LONGEST);
         let run = format!("{name} run-{}", suspect.number);
         let place = places.entry((&suspect.reasons, suspect.aside));
         let place = *place.or_insert(alike.len());
@@ -51,7 +51,7 @@ pub(in crate::import) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Re
             .collect::<Vec<_>>()
             .join(", ");
         if let Some(more @ 1..) = runs.len().checked_sub(RUNS) {
-            who += &format!(" and {}", counted(more, "more run"));
+            who += &format!(" and {}", pluralize(more, "more run"));
         }
         let reasons = suspect.reasons.join("; ");
         let aside = if suspect.aside { " (set aside)" } else { "" };
@@ -59,7 +59,7 @@ pub(in crate::import) fn doubts(doubts: &[Doubt], out: &mut dyn Write) -> io::Re
     }
     if let Some((_, more @ [_, ..])) = alike.split_at_checked(SHOWN) {
         let more = more.iter().map(|(_, runs)| runs.len()).sum();
-        writeln!(out, "suspect: {}", counted(more, "more run"))?;
+        writeln!(out, "suspect: {}", pluralize(more, "more run"))?;
     }
     if doubts.iter().any(|(_, suspect)| suspect.aside) {
         writeln!(

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use mcptest_trace::text::{COLUMNS, counted, escape_line, fitted, width, wrapped};
+use mcptest_trace::text::{COLUMNS, escape_line, pluralize, truncate_middle, width, wrap};
 
 use super::SummaryRow;
-use crate::output::passed_of;
-use crate::table::table_of;
+use crate::output::describe_passed;
+use crate::table::table_with_words;
 
 /// How many rows are shown.
 const SHOWN: usize = 40;
@@ -40,14 +40,14 @@ pub(in crate::import) fn table(rows: &[SummaryRow]) -> String {
     let [row] = rows else {
         return render(rows);
     };
-    drawn(
-        vec![HEADINGS.map(str::to_owned).to_vec(), cells(row)],
+    draw_columns(
+        vec![HEADINGS.map(str::to_owned).to_vec(), row_cells(row)],
         WORDS,
     )
 }
 
 fn render(rows: &[SummaryRow]) -> String {
-    let mut all: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    let mut all: Vec<Vec<String>> = rows.iter().map(row_cells).collect();
     let prefix = shared_prefix(rows).to_owned();
     for row in &mut all {
         row[0].drain(..prefix.len());
@@ -62,14 +62,14 @@ fn render(rows: &[SummaryRow]) -> String {
     shown.extend(all.iter().take(SHOWN).map(|row| take(row)));
     let more = rows.len().saturating_sub(SHOWN);
     if kept.len() > 1 {
-        shown.push(take(&total(rows)));
+        shown.push(take(&total_cells(rows)));
     }
     let words = kept.iter().filter(|column| **column < WORDS).count();
-    let mut text = headline(rows) + &drawn(shown, words);
+    let mut text = headline(rows) + &draw_columns(shown, words);
     if more > 0 {
         text += &format!(
             "{} not shown: `--format json` lists all\n",
-            counted(more, "more row")
+            pluralize(more, "more row")
         );
     }
     let same = same.into_iter().map(|column| match &*all[0][column] {
@@ -81,7 +81,7 @@ fn render(rows: &[SummaryRow]) -> String {
     let same: Vec<String> = begin.into_iter().chain(same).collect();
     if !same.is_empty() {
         let same = format!("the same in all rows: {}", same.join(", "));
-        text += &(wrapped(&same, 2) + "\n");
+        text += &(wrap(&same, 2) + "\n");
     }
     text
 }
@@ -97,36 +97,39 @@ fn shared_prefix(rows: &[SummaryRow]) -> &str {
 /// How much was imported.
 fn headline(rows: &[SummaryRow]) -> String {
     let agents: HashSet<&str> = rows.iter().map(|row| &*row.agent).collect();
-    let (new, present_runs) = runs(rows);
+    let (new, present_runs) = count_runs(rows);
     let was = if present_runs == 1 { "was" } else { "were" };
     let present = match present_runs {
         0 => String::new(),
-        _ => format!(", {} {was} recorded already", counted(present_runs, "run")),
+        _ => format!(
+            ", {} {was} recorded already",
+            pluralize(present_runs, "run")
+        ),
     };
-    let agents = counted(agents.len(), "agent");
+    let agents = pluralize(agents.len(), "agent");
     let judged: usize = rows.iter().map(|row| row.judged).sum();
     let unknown = match (new + present_runs).saturating_sub(judged) {
         unknown @ 1.. if judged > 0 => {
             let do_not = if unknown == 1 { "does not" } else { "do not" };
             format!(
                 "; {} {do_not} say whether they passed",
-                counted(unknown, "run")
+                pluralize(unknown, "run")
             )
         }
         _ => String::new(),
     };
     format!(
         "{} of {agents}{present}{unknown}\n",
-        counted(new, "new run")
+        pluralize(new, "new run")
     )
 }
 
-fn runs(rows: &[SummaryRow]) -> (usize, usize) {
+fn count_runs(rows: &[SummaryRow]) -> (usize, usize) {
     let sum = |of: fn(&SummaryRow) -> usize| rows.iter().map(of).sum();
     (sum(|row| row.new), sum(|row| row.present))
 }
 
-fn total(rows: &[SummaryRow]) -> Vec<String> {
+fn total_cells(rows: &[SummaryRow]) -> Vec<String> {
     let mut all = SummaryRow::default();
     for row in rows {
         all.new += row.new;
@@ -140,21 +143,21 @@ fn total(rows: &[SummaryRow]) -> Vec<String> {
         all.passed += row.passed;
         all.judged += row.judged;
     }
-    let mut cells = cells(&all);
+    let mut cells = row_cells(&all);
     cells[0] = format!("all {}", rows.len());
     if all.judged > 0 {
         // The headline says how many runs do not say it.
         let passed = HEADINGS.len() - 1;
-        cells[passed] = passed_of(all.passed, all.judged - all.passed, 0);
+        cells[passed] = describe_passed(all.passed, all.judged - all.passed, 0);
     }
     cells
 }
 
-fn cells(row: &SummaryRow) -> Vec<String> {
+fn row_cells(row: &SummaryRow) -> Vec<String> {
     let unknown = row.new + row.present - row.judged;
     let passed = match row.judged {
         0 => UNRECORDED.to_owned(),
-        judged => passed_of(row.passed, judged - row.passed, unknown),
+        judged => describe_passed(row.passed, judged - row.passed, unknown),
     };
     let tokens = row.tokens.checked_div(row.with_tokens as u64);
     vec![
@@ -165,13 +168,13 @@ fn cells(row: &SummaryRow) -> Vec<String> {
         row.calls.to_string(),
         row.errors.to_string(),
         (row.unknown + row.doubtful).to_string(),
-        tokens.map_or_else(|| UNRECORDED.to_owned(), rounded),
+        tokens.map_or_else(|| UNRECORDED.to_owned(), format_count),
         passed,
     ]
 }
 
 /// A number of at most four digits, with `k` for thousands, `M` for millions.
-fn rounded(count: u64) -> String {
+fn format_count(count: u64) -> String {
     // One decimal of a number this large is exact enough.
     #[expect(clippy::cast_precision_loss, reason = "it is rounded for people")]
     let count_of = |unit: u64| count as f64 / unit as f64;
@@ -183,7 +186,7 @@ fn rounded(count: u64) -> String {
 }
 
 /// Draws rows within the width of a terminal: the columns of words give way.
-fn drawn(mut rows: Vec<Vec<String>>, words: usize) -> String {
+fn draw_columns(mut rows: Vec<Vec<String>>, words: usize) -> String {
     for cell in rows.iter_mut().flatten() {
         *cell = escape_line(cell).into_owned();
     }
@@ -203,10 +206,10 @@ fn drawn(mut rows: Vec<Vec<String>>, words: usize) -> String {
     };
     for row in &mut rows {
         for (cell, most) in row.iter_mut().zip(&most) {
-            *cell = fitted(cell, *most);
+            *cell = truncate_middle(cell, *most);
         }
     }
-    table_of(&rows, words)
+    table_with_words(&rows, words)
 }
 
 #[cfg(test)]
@@ -332,7 +335,7 @@ mod tests {
     #[test]
     fn large_numbers_are_rounded() {
         let all = [9_999, 10_000, 43_649, 999_949, 999_950, 12_340_000];
-        let all = all.map(rounded);
+        let all = all.map(format_count);
         assert_eq!(all, ["9999", "10.0k", "43.6k", "999.9k", "1.0M", "12.3M"]);
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::talk::{Answer, Can, Talk, assert_kept, talk};
+use super::talk::{Answer, FormatCapabilities, Talk, assert_kept, talk};
 use super::{Desk, lines};
 
 /// The content of an answer, and the message with its results.
@@ -57,13 +57,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn nothing_of_a_log_is_lost(talk in talk(Can::ALL)) {
-        assert_kept(&talk, Can::ALL, "a.jsonl", lines(&log(&talk).0).as_bytes(), &[]);
+    fn nothing_of_a_log_is_lost(talk in talk(FormatCapabilities::ALL)) {
+        assert_kept(&talk, FormatCapabilities::ALL, "a.jsonl", lines(&log(&talk).0).as_bytes(), &[]);
     }
 
     #[test]
-    fn nothing_of_a_list_of_messages_is_lost(talk in talk(Can::ALL)) {
-        let can = Can { tokens: false, ..Can::ALL };
+    fn nothing_of_a_list_of_messages_is_lost(talk in talk(FormatCapabilities::ALL)) {
+        let can = FormatCapabilities { tokens: false, ..FormatCapabilities::ALL };
         let record = json!({ "system": talk.system, "messages": log(&talk).1 });
         assert_kept(&talk, can, "a.json", format!("{record:#}").as_bytes(), &["--from", "anthropic"]);
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Desk;
-use super::talk::{Can, Talk, assert_kept, talk};
+use super::talk::{FormatCapabilities, Talk, assert_kept, talk};
 
 pub(super) fn trajectory(talk: &Talk) -> Value {
     let mut steps = vec![json!({ "source": "system", "message": talk.system })];
@@ -30,8 +30,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn nothing_of_a_trajectory_is_lost(talk in talk(Can::ALL)) {
-        assert_kept(&talk, Can::ALL, "a.json", format!("{:#}", trajectory(&talk)).as_bytes(), &[]);
+    fn nothing_of_a_trajectory_is_lost(talk in talk(FormatCapabilities::ALL)) {
+        assert_kept(&talk, FormatCapabilities::ALL, "a.json", format!("{:#}", trajectory(&talk)).as_bytes(), &[]);
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Desk, lines};
 
 const RUN: &str = r#"{"model":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
 
-fn import(name: &str, bytes: impl AsRef<[u8]>) -> (Desk, super::Said) {
+fn import(name: &str, bytes: impl AsRef<[u8]>) -> (Desk, super::ImportOutput) {
     let desk = Desk::new();
     desk.write(name, bytes);
     let said = desk.import(&[name]);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::strangers::{call, calls, closing, stop};
-use super::{Desk, Said, lines};
+use super::{Desk, ImportOutput, lines};
 
 fn user(text: &str) -> Value {
     json!({ "role": "user", "content": text })
@@ -52,7 +52,7 @@ fn claude_result() -> Value {
     json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "ok" }] })
 }
 
-fn import(log: &[Value]) -> (Desk, Said) {
+fn import(log: &[Value]) -> (Desk, ImportOutput) {
     let desk = Desk::new();
     desk.write("log.jsonl", lines(log));
     let said = desk.import(&["--agent", "desk", "log.jsonl"]);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::anthropic::blocks;
-use super::talk::{Can, Talk, assert_kept, talk};
+use super::talk::{FormatCapabilities, Talk, assert_kept, talk};
 use super::{Desk, lines};
 
 const WORTH: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s-1","isSidechain":false,"version":"2.1.230","timestamp":"2026-08-01T10:00:00.000Z","message":{"role":"user","content":"What is order 7 worth?"}}
@@ -106,8 +106,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn nothing_of_a_session_is_lost(talk in talk(Can { system: false, ..Can::ALL })) {
-        let can = Can { system: false, ..Can::ALL };
+    fn nothing_of_a_session_is_lost(talk in talk(FormatCapabilities { system: false, ..FormatCapabilities::ALL })) {
+        let can = FormatCapabilities { system: false, ..FormatCapabilities::ALL };
         assert_kept(&talk, can, "s.jsonl", lines(&session(&talk)).as_bytes(), &[]);
     }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::talk::{Can, Talk, assert_kept, talk};
+use super::talk::{FormatCapabilities, Talk, assert_kept, talk};
 use super::{Desk, lines};
 
 fn line(kind: &str, payload: &Value) -> Value {
@@ -54,8 +54,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn nothing_of_a_rollout_is_lost(talk in talk(Can { system: false, ..Can::ALL })) {
-        let can = Can { system: false, ..Can::ALL };
+    fn nothing_of_a_rollout_is_lost(talk in talk(FormatCapabilities { system: false, ..FormatCapabilities::ALL })) {
+        let can = FormatCapabilities { system: false, ..FormatCapabilities::ALL };
         assert_kept(&talk, can, "rollout.jsonl", lines(&rollout(&talk)).as_bytes(), &[]);
     }
 }

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::strangers::{call, calls, closing};
-use super::{Desk, Said};
+use super::{Desk, ImportOutput};
 
-fn import(record: &Value) -> (Desk, Said) {
+fn import(record: &Value) -> (Desk, ImportOutput) {
     let desk = Desk::new();
     desk.write("run.json", record.to_string());
     let said = desk.import(&["run.json", "--agent", "desk"]);

@@ -1,6 +1,8 @@
 //! Each row of the table of emitters: a file of spans has it, and is read by it; the guide shows it.
 
-use mcptest_trace::spans::{ATTRIBUTES, Attribute, EMITTERS, Emitter, Known, MARKS, Mark, Meaning};
+use mcptest_trace::spans::{
+    ATTRIBUTES, Attribute, EMITTERS, Emitter, EmitterInfo, MARKS, Mark, Meaning,
+};
 use serde_json::Value;
 
 use super::Desk;
@@ -100,7 +102,7 @@ fn the_spans_of_every_emitter_are_one_run() {
         // No status was set, and nothing else says it.
         _ => None,
     };
-    let with_content = |known: &&Known| known.emitter != Emitter::GoogleAdk;
+    let with_content = |known: &&EmitterInfo| known.emitter != Emitter::GoogleAdk;
     for known in EMITTERS.iter().filter(with_content) {
         for name in fixtures(known.emitter) {
             let desk = Desk::new();

@@ -7,14 +7,18 @@ use super::strangers::{call, calls, closing, tokens};
 
 /// Who writes the spans.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Wrote {
+enum SpanWriter {
     Conventions,
     OpenInference,
     /// Spans of `OpenInference` without the names of agents.
     Nameless,
 }
 
-const ALL: [Wrote; 3] = [Wrote::Conventions, Wrote::OpenInference, Wrote::Nameless];
+const ALL: [SpanWriter; 3] = [
+    SpanWriter::Conventions,
+    SpanWriter::OpenInference,
+    SpanWriter::Nameless,
+];
 
 fn span(number: u64, parent: u64, name: &str, took: u64, attributes: &Value) -> Value {
     let list = attributes.as_object().unwrap().iter().map(|(key, value)| {
@@ -34,7 +38,7 @@ fn span(number: u64, parent: u64, name: &str, took: u64, attributes: &Value) -> 
     span
 }
 
-impl Wrote {
+impl SpanWriter {
     fn agent(self, number: u64, parent: u64, name: &str, took: u64) -> Value {
         let attributes = match self {
             Self::Conventions => {
@@ -177,7 +181,7 @@ fn an_agent_that_takes_the_talk_over_goes_on_with_the_run() {
     for wrote in ALL {
         for sent in [whole.clone(), vec![ask.clone()], summed.clone()] {
             // Nothing says who a nameless agent is: what it is sent must.
-            if wrote == Wrote::Nameless && sent.len() == 1 && sent == summed {
+            if wrote == SpanWriter::Nameless && sent.len() == 1 && sent == summed {
                 continue;
             }
             let mut after = sent.clone();
@@ -278,7 +282,7 @@ fn an_agent_works_for_one_of_which_less_is_told() {
     );
     let own = user("Stop the payment.");
     let after = [ask.clone(), help.clone(), tool_result("c1", "stopped")];
-    let (inner, outer) = (Wrote::OpenInference, Wrote::Nameless);
+    let (inner, outer) = (SpanWriter::OpenInference, SpanWriter::Nameless);
     let tool = inner.tool(3, 1, "ask_billing", &order, "stopped", 50);
     let model = |parent| {
         [
@@ -320,7 +324,7 @@ fn an_agent_works_for_one_of_which_less_is_told() {
 /// A graph of agents without names, each in a span of its own below one that calls no model, is one run.
 #[test]
 fn nodes_of_a_graph_are_one_agent() {
-    let wrote = Wrote::Nameless;
+    let wrote = SpanWriter::Nameless;
     let draft = says("A draft.");
     let run = imported(&[
         wrote.agent(1, 0, "graph", 90),

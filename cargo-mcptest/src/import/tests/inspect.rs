@@ -9,7 +9,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 
 use super::Desk;
-use super::talk::{Can, Talk, assert_kept, talk};
+use super::talk::{FormatCapabilities, Talk, assert_kept, talk};
 
 pub(super) fn sample(talk: &Talk) -> Value {
     let mut messages = vec![json!({ "role": "system", "content": talk.system })];
@@ -115,12 +115,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn nothing_of_a_sample_is_lost(talk in talk(Can::ALL)) {
+    fn nothing_of_a_sample_is_lost(talk in talk(FormatCapabilities::ALL)) {
         let sample = sample(&talk);
-        assert_kept(&talk, Can::ALL, "a.json", format!("{:#}", log(std::slice::from_ref(&sample))).as_bytes(), &[]);
+        assert_kept(&talk, FormatCapabilities::ALL, "a.json", format!("{:#}", log(std::slice::from_ref(&sample))).as_bytes(), &[]);
         for method in [0, 8, 93] {
             let entries = [("header.json", 8, header().to_string().into_bytes()), ("samples/s_epoch_1.json", method, sample.to_string().into_bytes())];
-            assert_kept(&talk, Can::ALL, "a.eval", &archive(&entries), &[]);
+            assert_kept(&talk, FormatCapabilities::ALL, "a.eval", &archive(&entries), &[]);
         }
     }
 }

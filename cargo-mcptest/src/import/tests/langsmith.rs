@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::talk::{Answer, Can, Talk, assert_kept, talk};
+use super::talk::{Answer, FormatCapabilities, Talk, assert_kept, talk};
 use super::{Desk, lines};
 
 fn ai(answer: &Answer) -> Value {
@@ -99,17 +99,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn nothing_of_messages_is_lost(talk in talk(Can::ALL)) {
+    fn nothing_of_messages_is_lost(talk in talk(FormatCapabilities::ALL)) {
         for form in 0..3 {
             let all: Vec<Value> = messages(&talk).iter().map(|it| dumped(it, form)).collect();
-            assert_kept(&talk, Can::ALL, "a.json", format!("{:#}", json!({ "messages": all })).as_bytes(), &[]);
+            assert_kept(&talk, FormatCapabilities::ALL, "a.json", format!("{:#}", json!({ "messages": all })).as_bytes(), &[]);
         }
-        assert_kept(&talk, Can::ALL, "a.json", json!(messages(&talk)).to_string().as_bytes(), &[]);
+        assert_kept(&talk, FormatCapabilities::ALL, "a.json", json!(messages(&talk)).to_string().as_bytes(), &[]);
     }
 
     #[test]
-    fn nothing_of_an_export_is_lost(talk in talk(Can::ALL)) {
-        assert_kept(&talk, Can::ALL, "a.jsonl", lines(&export(&talk)).as_bytes(), &[]);
+    fn nothing_of_an_export_is_lost(talk in talk(FormatCapabilities::ALL)) {
+        assert_kept(&talk, FormatCapabilities::ALL, "a.jsonl", lines(&export(&talk)).as_bytes(), &[]);
     }
 }
 

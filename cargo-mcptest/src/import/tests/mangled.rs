@@ -7,7 +7,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::talk::{Can, Talk, talk};
+use super::talk::{FormatCapabilities, Talk, talk};
 use super::{
     Desk, anthropic, atif, claude_code, codex, inspect, langsmith, lines, openai, otel, tau,
 };
@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
     #[test]
-    fn whatever_is_odd_an_import_ends(talk in talk(Can::ALL), odd in prop::collection::vec((any::<usize>(), odd()), 1..25)) {
+    fn whatever_is_odd_an_import_ends(talk in talk(FormatCapabilities::ALL), odd in prop::collection::vec((any::<usize>(), odd()), 1..25)) {
         for (format, mut values) in files(&talk) {
             for (place, new) in &odd {
                 let whole: usize = values.iter().map(size).sum();
@@ -114,7 +114,7 @@ proptest! {
 #[test]
 fn lines_that_stand_there_twice_or_backwards_are_the_same_run() {
     let mut runner = TestRunner::deterministic();
-    let all = Can::ALL;
+    let all = FormatCapabilities::ALL;
     for _ in 0..6 {
         let talk = talk(all).new_tree(&mut runner).unwrap().current();
         let (anthropic, _) = anthropic::log(&talk);

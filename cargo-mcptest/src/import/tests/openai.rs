@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::talk::{Can, Talk, assert_kept, talk};
+use super::talk::{FormatCapabilities, Talk, assert_kept, talk};
 use super::{Desk, lines};
 
 const TWO_CALLS: &str = r#"{"request":{"model":"gpt-5","messages":[{"role":"system","content":"Help with orders."},{"role":"user","content":"Cancel orders 7 and 8."}]},"response":{"id":"chatcmpl-a","object":"chat.completion","created":1767225600,"model":"gpt-5-2025-08-07","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"shop__cancel","arguments":"{\"order\":7}"}},{"id":"c2","type":"function","function":{"name":"shop__cancel","arguments":"{\"order\":8}"}}]}}],"usage":{"prompt_tokens":210,"completion_tokens":40,"total_tokens":250}}}
@@ -148,23 +148,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn nothing_of_a_list_of_messages_is_lost(talk in talk(Can::ALL)) {
+    fn nothing_of_a_list_of_messages_is_lost(talk in talk(FormatCapabilities::ALL)) {
         let record = json!({ "model": "m", "messages": messages(&talk, true) });
-        assert_kept(&talk, Can::ALL, "a.jsonl", lines(&[record]).as_bytes(), &[]);
-        let can = Can { errors: false, tokens: false, ..Can::ALL };
+        assert_kept(&talk, FormatCapabilities::ALL, "a.jsonl", lines(&[record]).as_bytes(), &[]);
+        let can = FormatCapabilities { errors: false, tokens: false, ..FormatCapabilities::ALL };
         let plain = json!(messages(&talk, false));
         assert_kept(&talk, can, "a.json", format!("{plain:#}").as_bytes(), &["--from", "openai"]);
     }
 
     #[test]
-    fn nothing_of_a_log_is_lost(talk in talk(Can::ALL)) {
-        let can = Can { errors: false, ..Can::ALL };
+    fn nothing_of_a_log_is_lost(talk in talk(FormatCapabilities::ALL)) {
+        let can = FormatCapabilities { errors: false, ..FormatCapabilities::ALL };
         assert_kept(&talk, can, "a.jsonl", lines(&log(&talk)).as_bytes(), &[]);
     }
 
     #[test]
-    fn nothing_of_items_is_lost(talk in talk(Can::ALL)) {
-        let can = Can { errors: false, tokens: false, ..Can::ALL };
+    fn nothing_of_items_is_lost(talk in talk(FormatCapabilities::ALL)) {
+        let can = FormatCapabilities { errors: false, tokens: false, ..FormatCapabilities::ALL };
         let record = json!({ "model": "m", "messages": items(&talk) });
         assert_kept(&talk, can, "a.jsonl", lines(&[record]).as_bytes(), &["--from", "openai"]);
     }

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::talk::{Answer, Can, Talk, assert_kept, talk};
+use super::talk::{Answer, FormatCapabilities, Talk, assert_kept, talk};
 use super::{Desk, lines};
 
 const START: u64 = 1_767_225_600_000_000_000;
@@ -236,15 +236,15 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn nothing_of_a_trace_is_lost(talk in talk(Can::ALL)) {
+    fn nothing_of_a_trace_is_lost(talk in talk(FormatCapabilities::ALL)) {
         for form in [Form::Parts, Form::Events, Form::OpenLlmetry, Form::OpenInference] {
             let mut spans = spans(&talk, form);
             // Spans lie in any order, and in any batch.
             spans.reverse();
             let (one, other) = spans.split_at(spans.len() / 2);
             let text = lines(&[export(one), export(other)]);
-            assert_kept(&talk, Can::ALL, "a.jsonl", text.as_bytes(), &[]);
-            assert_kept(&talk, Can::ALL, "a.json", format!("{:#}", export(&spans)).as_bytes(), &[]);
+            assert_kept(&talk, FormatCapabilities::ALL, "a.jsonl", text.as_bytes(), &[]);
+            assert_kept(&talk, FormatCapabilities::ALL, "a.json", format!("{:#}", export(&spans)).as_bytes(), &[]);
         }
     }
 }

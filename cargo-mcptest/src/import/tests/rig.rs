@@ -42,7 +42,7 @@ fn failed(status: &str, shown: &str) -> Value {
     json!({ "status": status, "value": { "kind": "other", "message": "inside", "model_output": [{ "type": "text", "text": shown }] } })
 }
 
-fn import(records: &[Value]) -> (Desk, super::Said) {
+fn import(records: &[Value]) -> (Desk, super::ImportOutput) {
     let desk = Desk::new();
     let header = json!({ "handlers": [], "signature": {} });
     desk.write(

@@ -7,13 +7,13 @@ use super::Desk;
 
 /// What a format can hold of a talk.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Can {
+pub(super) struct FormatCapabilities {
     pub(super) system: bool,
     pub(super) errors: bool,
     pub(super) tokens: bool,
 }
 
-impl Can {
+impl FormatCapabilities {
     pub(super) const ALL: Self = Self {
         system: true,
         errors: true,
@@ -87,7 +87,7 @@ fn answer(calls: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value 
     })
 }
 
-pub(super) fn talk(can: Can) -> impl Strategy<Value = Talk> {
+pub(super) fn talk(can: FormatCapabilities) -> impl Strategy<Value = Talk> {
     let exchange = (
         text(),
         prop::collection::vec(answer(1..3), 0..3),
@@ -102,7 +102,7 @@ pub(super) fn talk(can: Can) -> impl Strategy<Value = Talk> {
 }
 
 /// Numbers everything, so that each text and each call is told from the others.
-fn marked(system: &str, mut exchanges: Vec<Exchange>, can: Can) -> Talk {
+fn marked(system: &str, mut exchanges: Vec<Exchange>, can: FormatCapabilities) -> Talk {
     let mut number = 0;
     let mut mark = |text: &mut String| {
         number += 1;
@@ -150,7 +150,7 @@ impl Talk {
 
     /// Asserts that a recording holds the talk: every call, argument, result and text, each where it
     /// belongs.
-    pub(super) fn assert_in(&self, run: &Value, can: Can) {
+    pub(super) fn assert_in(&self, run: &Value, can: FormatCapabilities) {
         let shown = format!("{run:#}");
         let calls: Vec<&Call> = self.calls().collect();
         let recorded = run["trace"]["tool_calls"].as_array().unwrap();
@@ -221,7 +221,13 @@ impl Talk {
 }
 
 /// Imports a file that holds a talk, and asserts that nothing of it is lost.
-pub(super) fn assert_kept(talk: &Talk, can: Can, file: &str, text: &[u8], arguments: &[&str]) {
+pub(super) fn assert_kept(
+    talk: &Talk,
+    can: FormatCapabilities,
+    file: &str,
+    text: &[u8],
+    arguments: &[&str],
+) {
     let desk = Desk::new();
     desk.write(file, text);
     let mut line = vec![file, "--model", "m"];

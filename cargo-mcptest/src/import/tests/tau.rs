@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Desk;
-use super::talk::{Can, Talk, assert_kept, talk};
+use super::talk::{FormatCapabilities, Talk, assert_kept, talk};
 
 pub(super) fn simulation(talk: &Talk) -> Value {
     let mut messages = Vec::new();
@@ -53,14 +53,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn nothing_of_a_simulation_is_lost(talk in talk(Can::ALL)) {
+    fn nothing_of_a_simulation_is_lost(talk in talk(FormatCapabilities::ALL)) {
         let text = results(&[simulation(&talk)], Some(&talk)).to_string();
-        assert_kept(&talk, Can::ALL, "results.json", text.as_bytes(), &[]);
+        assert_kept(&talk, FormatCapabilities::ALL, "results.json", text.as_bytes(), &[]);
     }
 
     #[test]
-    fn nothing_of_a_trajectory_is_lost(talk in talk(Can::ALL)) {
-        let can = Can { errors: false, tokens: false, ..Can::ALL };
+    fn nothing_of_a_trajectory_is_lost(talk in talk(FormatCapabilities::ALL)) {
+        let can = FormatCapabilities { errors: false, tokens: false, ..FormatCapabilities::ALL };
         let mut traj = vec![json!({ "role": "system", "content": talk.system })];
         for message in simulation(&talk)["messages"].as_array().unwrap() {
             let answers = message["tool_messages"].as_array();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Desk, Said, lines};
+use super::{Desk, ImportOutput, lines};
 
 /// Records of two runs, with what is known of each beside the messages.
 fn records(of_runs: &[Value]) -> String {
@@ -18,7 +18,7 @@ fn records(of_runs: &[Value]) -> String {
     lines(&records)
 }
 
-fn import(of_runs: &[Value], options: &[&str]) -> (Desk, Said) {
+fn import(of_runs: &[Value], options: &[&str]) -> (Desk, ImportOutput) {
     let desk = Desk::new();
     desk.write("runs.jsonl", records(of_runs));
     let said = desk.import(&[&["runs.jsonl"], options].concat());

@@ -43,7 +43,7 @@ impl Door {
         getrandom::fill(&mut random)
             .map_err(|error| Failure::new(format!("the system gives no random bytes: {error}")))?;
         Ok(Self {
-            names: names(here, listen),
+            names: accepted_hosts(here, listen),
             secret: format!("/{}", blob::hex(&random)),
             announced: Mutex::default(),
         })
@@ -55,12 +55,12 @@ impl Door {
     }
 
     /// The path of a request at the server.
-    pub(super) fn opened(&self, head: &Parts) -> Result<String, Refusal> {
-        if !self.is_meant(&head.headers) {
+    pub(super) fn authorize(&self, head: &Parts) -> Result<String, Refusal> {
+        if !self.is_addressed(&head.headers) {
             let why = "the header `Host` names another address; ask at the address that the proxy printed";
             return Err((StatusCode::NOT_FOUND, why));
         }
-        if !is_of_this_machine(&head.headers) {
+        if !is_local_origin(&head.headers) {
             let why = "the header `Origin` names a page of another machine, and such a page may not come in";
             return Err((StatusCode::FORBIDDEN, why));
         }
@@ -82,16 +82,16 @@ impl Door {
     }
 
     /// Whether a request names this address.
-    fn is_meant(&self, headers: &HeaderMap) -> bool {
+    fn is_addressed(&self, headers: &HeaderMap) -> bool {
         let Some(names) = &self.names else {
             return true;
         };
-        only(headers, HOST).is_some_and(|host| names.contains(&host))
+        single_header(headers, HOST).is_some_and(|host| names.contains(&host))
     }
 }
 
 /// The value of a header that is there once.
-fn only(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+fn single_header(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     let mut values = headers.get_all(name).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return None;
@@ -100,15 +100,15 @@ fn only(headers: &HeaderMap, name: HeaderName) -> Option<String> {
 }
 
 /// Whether no page asks, or one that this machine serves.
-fn is_of_this_machine(headers: &HeaderMap) -> bool {
+fn is_local_origin(headers: &HeaderMap) -> bool {
     if !headers.contains_key(ORIGIN) {
         return true;
     }
-    let origin = only(headers, ORIGIN).and_then(|origin| Url::parse(&origin).ok());
+    let origin = single_header(headers, ORIGIN).and_then(|origin| Url::parse(&origin).ok());
     origin.is_some_and(|origin| {
         let host = origin.host_str().unwrap_or_default();
         let is_asked = || {
-            only(headers, HOST).is_some_and(|asked| {
+            single_header(headers, HOST).is_some_and(|asked| {
                 origin
                     .port()
                     .map_or_else(|| asked == host, |port| asked == format!("{host}:{port}"))
@@ -120,7 +120,7 @@ fn is_of_this_machine(headers: &HeaderMap) -> bool {
 
 /// The names under which clients ask an address of this machine alone. A page in a browser that has another name for it
 /// must not reach the server. An address that other machines reach has names that nobody knows here.
-fn names(here: SocketAddr, listen: &str) -> Option<Vec<String>> {
+fn accepted_hosts(here: SocketAddr, listen: &str) -> Option<Vec<String>> {
     if !here.ip().is_loopback() {
         return None;
     }
@@ -137,12 +137,12 @@ fn names(here: SocketAddr, listen: &str) -> Option<Vec<String>> {
 }
 
 /// Where a server says in a stream that its client should post.
-pub(super) struct Announced {
+pub(super) struct AnnouncedEndpoint {
     door: Arc<Door>,
     opening: Vec<u8>,
 }
 
-impl Announced {
+impl AnnouncedEndpoint {
     pub(super) fn new(door: &Arc<Door>) -> Self {
         Self {
             door: door.clone(),
@@ -151,7 +151,7 @@ impl Announced {
     }
 
     /// A body, as it is.
-    pub(super) fn heard_in<E, S: Stream<Item = Result<Bytes, E>>>(
+    pub(super) fn watch<E, S: Stream<Item = Result<Bytes, E>>>(
         mut self,
         body: S,
     ) -> impl Stream<Item = Result<Bytes, E>> + use<E, S> {
@@ -159,13 +159,13 @@ impl Announced {
             if let Ok(bytes) = &part
                 && self.opening.len() < OPENING
             {
-                self.hear(bytes);
+                self.scan(bytes);
             }
             part
         })
     }
 
-    fn hear(&mut self, bytes: &[u8]) {
+    fn scan(&mut self, bytes: &[u8]) {
         self.opening.extend_from_slice(bytes);
         let events = sse::events(&self.opening, false).into_iter();
         let mut endpoints = events.filter(|event| event.name.as_deref() == Some("endpoint"));

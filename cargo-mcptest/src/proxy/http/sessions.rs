@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use mcptest_session::mcp::frames::{EventStream, Frame, WholeBody};
-use mcptest_session::mcp::messages::{Speaker, begins, is_message};
+use mcptest_session::mcp::messages::{Speaker, is_initialize, is_message};
 
 use crate::failure::Failure;
 use crate::proxy::RecordedSession;
@@ -82,12 +82,12 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         let mut wait = Duration::MAX;
         loop {
             match passing.recv_timeout(wait) {
-                Ok(part) => self.see(part)?,
+                Ok(part) => self.handle(part)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let waits = self.runs.iter_mut();
-            let waits = waits.map(|(session, recording)| recording.keep_up(session));
+            let waits = waits.map(|(session, recording)| recording.write_if_due(session));
             wait = waits.min().unwrap_or(Duration::MAX);
         }
         if self.compressed {
@@ -98,7 +98,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         Ok(self.runs)
     }
 
-    fn see(&mut self, part: ExchangeEvent) -> Result<(), Failure> {
+    fn handle(&mut self, part: ExchangeEvent) -> Result<(), Failure> {
         match part {
             ExchangeEvent::Asked {
                 number,
@@ -110,7 +110,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
                     ..Exchange::default()
                 };
                 self.exchanges.insert(number, exchange);
-                self.hide(logins);
+                self.hide_credentials(logins);
             }
             ExchangeEvent::Bytes(number, Speaker::Client, bytes) => {
                 if let Some(exchange) = self.exchanges.get_mut(&number) {
@@ -121,16 +121,16 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
             ExchangeEvent::Answers(number, head) => {
                 // The server may answer before it has heard all.
                 self.finish_request(number)?;
-                self.answers(number, head);
+                self.begin_response(number, head);
             }
-            ExchangeEvent::Bytes(number, Speaker::Server, bytes) => self.hear(number, &bytes),
-            ExchangeEvent::Said(number, Speaker::Server) => self.answered(number),
+            ExchangeEvent::Bytes(number, Speaker::Server, bytes) => self.add_bytes(number, &bytes),
+            ExchangeEvent::Said(number, Speaker::Server) => self.finish_response(number),
         }
         Ok(())
     }
 
     /// Keeps what a client logs in with out of all recordings: a server may answer with it.
-    fn hide(&mut self, logins: Vec<String>) {
+    fn hide_credentials(&mut self, logins: Vec<String>) {
         let known = self.logins.len();
         for login in logins {
             if !self.logins.contains(&login) {
@@ -139,7 +139,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         }
         if self.logins.len() > known {
             for (_, recording) in &mut self.runs {
-                recording.hide(&self.logins);
+                recording.hide_credentials(&self.logins);
             }
         }
     }
@@ -162,12 +162,12 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
                 }
                 if let (Some(run), Some(unreadable @ Frame::Unreadable(_))) = (exchange.run, other)
                 {
-                    self.runs[run].0.take(Speaker::Client, unreadable);
+                    self.runs[run].0.add_frame(Speaker::Client, unreadable);
                 }
                 return Ok(());
             }
         };
-        let begins = begins(&message);
+        let begins = is_initialize(&message);
         let known = match &named {
             Some(name) => self.by_name.get(name).copied(),
             None => self.unnamed.filter(|_| !begins),
@@ -176,7 +176,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
             run
         } else {
             let (session, mut recording) = (self.begin)()?;
-            recording.hide(&self.logins);
+            recording.hide_credentials(&self.logins);
             self.runs.push((session, recording));
             let run = self.runs.len() - 1;
             match named {
@@ -187,11 +187,11 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         };
         exchange.run = Some(run);
         let message = Frame::Message(message, mended);
-        self.runs[run].0.take(Speaker::Client, message);
+        self.runs[run].0.add_frame(Speaker::Client, message);
         Ok(())
     }
 
-    fn answers(&mut self, number: u64, head: Head) {
+    fn begin_response(&mut self, number: u64, head: Head) {
         let Some(exchange) = self.exchanges.get_mut(&number) else {
             return;
         };
@@ -211,7 +211,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         });
     }
 
-    fn hear(&mut self, number: u64, bytes: &[u8]) {
+    fn add_bytes(&mut self, number: u64, bytes: &[u8]) {
         let Some(exchange) = self.exchanges.get_mut(&number) else {
             return;
         };
@@ -219,13 +219,13 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
         match (&mut exchange.answers, run) {
             (Some(AnswerFrames::Whole(whole)), _) => whole.take(bytes),
             (Some(AnswerFrames::Events(events)), Some((session, _))) => {
-                events.take(bytes, |frame| session.take(Speaker::Server, frame));
+                events.take(bytes, |frame| session.add_frame(Speaker::Server, frame));
             }
             _ => {}
         }
     }
 
-    fn answered(&mut self, number: u64) {
+    fn finish_response(&mut self, number: u64) {
         let Some(exchange) = self.exchanges.remove(&number) else {
             return;
         };
@@ -233,7 +233,7 @@ impl<B: Fn() -> Result<RecordedSession, Failure>> Sessions<'_, B> {
             && let Some(run) = exchange.run
             && let Some(frame) = whole.end()
         {
-            self.runs[run].0.take(Speaker::Server, frame);
+            self.runs[run].0.add_frame(Speaker::Server, frame);
         }
     }
 }

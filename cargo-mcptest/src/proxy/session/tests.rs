@@ -12,7 +12,7 @@ fn session(client: &str, server: &str) -> Value {
         let mut lines = Lines::default();
         // In the smallest parts that can come.
         for byte in text.bytes() {
-            lines.take(&[byte], |frame| session.take(side, frame));
+            lines.take(&[byte], |frame| session.add_frame(side, frame));
         }
     }
     session.cassette()
@@ -63,8 +63,8 @@ fn a_message_that_cannot_be_read_is_kept_as_text_and_told() {
     let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
     let call = r#"{"method":"tools/call","params":{"name":"get","arguments":{"id":7,"a":}},"jsonrpc":"2.0","id":3}"#;
     let answer = r#"{"result":{"content":[{"id":99,"x":}]},"jsonrpc":"2.0","id":3}"#;
-    session.take(Speaker::Client, Frame::Unreadable(call.to_owned()));
-    session.take(Speaker::Server, Frame::Unreadable(answer.to_owned()));
+    session.add_frame(Speaker::Client, Frame::Unreadable(call.to_owned()));
+    session.add_frame(Speaker::Server, Frame::Unreadable(answer.to_owned()));
     let run = session.cassette();
     assert_eq!(run["trace"]["tool_calls"][0]["args"], call);
     let result = &run["trace"]["tool_results"][0];
@@ -124,7 +124,7 @@ fn what_a_server_says_of_its_tools_is_kept() {
 fn a_closing_says_that_the_run_was_completed() {
     let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
     session.set_prompt("p", Some("be kind"));
-    session.closed("Done.\n");
+    session.set_closing("Done.\n");
     let run = session.cassette();
     assert_eq!(run["system_prompt"], "be kind");
     assert_eq!(run["trace"]["final_response"], "Done.");
@@ -299,7 +299,7 @@ fn calls_before_the_server_says_its_name_have_it_too() {
 fn what_does_not_fit_together_is_counted() {
     let mut session = ProxySession::new("A", "m", Some("shop".to_owned()));
     let mut take = |side, text: &str| {
-        session.take(side, Frame::parse(text.as_bytes()).unwrap());
+        session.add_frame(side, Frame::parse(text.as_bytes()).unwrap());
         session.loose_ends()
     };
     let call = |id: u8| format!(r#"{{"id":{id},"method":"tools/call","params":{{"name":"get"}}}}"#);
@@ -329,7 +329,7 @@ fn what_does_not_fit_together_is_counted() {
 fn what_is_said_of_a_message_is_true() {
     let told = |message: &str| {
         let mut session = ProxySession::new("A", "m", None);
-        session.take(Speaker::Client, Frame::parse(message.as_bytes()).unwrap());
+        session.add_frame(Speaker::Client, Frame::parse(message.as_bytes()).unwrap());
         session.flaws()
     };
     let deep = "[".repeat(200) + &"]".repeat(200);

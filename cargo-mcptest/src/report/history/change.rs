@@ -30,13 +30,13 @@ pub(super) struct Change {
     pub(super) of: &'static str,
     /// What it was before and what it is since, where that was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) found: Option<[Found; 2]>,
+    pub(super) found: Option<[SideSummary; 2]>,
 }
 
 /// The summary of the runs of a side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
-pub(super) enum Found {
+pub(super) enum SideSummary {
     /// Runs that passed, of so many.
     Outcomes { passed: usize, runs: usize },
     /// The mean of tokens, of milliseconds, or of dollars.
@@ -44,14 +44,14 @@ pub(super) enum Found {
 }
 
 /// The new runs of an agent in a commit.
-struct Step<'a> {
+struct CommitRuns<'a> {
     commit: usize,
     runs: Vec<&'a JudgedRun>,
 }
 
 /// What is looked at for changes.
 #[derive(Debug, Clone, Copy)]
-enum Measured {
+enum Measure {
     Outcomes(OutcomeSource),
     Tokens,
     /// On one machine alone.
@@ -60,8 +60,8 @@ enum Measured {
 }
 
 /// The changes of each agent, in the order of the commits.
-pub(super) fn changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
-    let stretches: Vec<_> = agents.iter().map(stretches).collect();
+pub(super) fn find_changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
+    let stretches: Vec<_> = agents.iter().map(comparable_stretches).collect();
     let pairs = stretches.iter().flatten().map(|stretch| {
         let steps = stretch.len();
         steps * steps.saturating_sub(1) / 2
@@ -69,7 +69,7 @@ pub(super) fn changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
     let options = CompareOptions::default().with_hypotheses(pairs.sum::<usize>().max(1));
     let of_time = options.clone().with_cost(CostKind::Ms);
     let of_money = options.clone().with_cost(CostKind::Usd);
-    let of_agent = |(agent, stretches): (&AgentHistory, Vec<Vec<Step<'_>>>)| {
+    let of_agent = |(agent, stretches): (&AgentHistory, Vec<Vec<CommitRuns<'_>>>)| {
         let mut changes = Vec::new();
         for (place, stretch) in stretches.iter().enumerate() {
             if let Some(first) = stretch.first().filter(|_| place > 0) {
@@ -80,11 +80,11 @@ pub(super) fn changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
                     found: None,
                 });
             }
-            let outcomes = Measured::Outcomes(agent.outcome());
+            let outcomes = Measure::Outcomes(agent.outcome());
             changes.extend(outcomes.changes(&agent.stem, stretch, &options));
-            changes.extend(Measured::Tokens.changes(&agent.stem, stretch, &options));
-            changes.extend(Measured::Ms.changes(&agent.stem, stretch, &of_time));
-            changes.extend(Measured::Usd.changes(&agent.stem, stretch, &of_money));
+            changes.extend(Measure::Tokens.changes(&agent.stem, stretch, &options));
+            changes.extend(Measure::Ms.changes(&agent.stem, stretch, &of_time));
+            changes.extend(Measure::Usd.changes(&agent.stem, stretch, &of_money));
         }
         changes.sort_by_key(|change| change.commit);
         changes
@@ -93,15 +93,15 @@ pub(super) fn changes(agents: &[AgentHistory]) -> Vec<Vec<Change>> {
 }
 
 /// The commits with new runs of an agent; where it is asked otherwise, a stretch of its own begins.
-fn stretches(agent: &AgentHistory) -> Vec<Vec<Step<'_>>> {
-    let mut stretches: Vec<Vec<Step<'_>>> = Vec::new();
+fn comparable_stretches(agent: &AgentHistory) -> Vec<Vec<CommitRuns<'_>>> {
+    let mut stretches: Vec<Vec<CommitRuns<'_>>> = Vec::new();
     let mut seen: BTreeSet<usize> = BTreeSet::new();
     let mut asked: BTreeSet<&[String; 3]> = BTreeSet::new();
     for state in &agent.states {
         let files = state.files.iter().copied();
         let new: Vec<usize> = files.filter(|file| !seen.contains(file)).collect();
         let runs = new.iter().filter_map(|file| agent.files.get(*file));
-        let step = Step {
+        let step = CommitRuns {
             commit: state.commit,
             runs: runs.flatten().collect(),
         };
@@ -119,7 +119,7 @@ fn stretches(agent: &AgentHistory) -> Vec<Vec<Step<'_>>> {
     stretches
 }
 
-impl Measured {
+impl Measure {
     const fn name(self) -> &'static str {
         match self {
             Self::Outcomes(_) => "outcomes",
@@ -164,11 +164,16 @@ impl Measured {
         }
     }
 
-    fn changes(self, stem: &str, steps: &[Step<'_>], options: &CompareOptions) -> Vec<Change> {
+    fn changes(
+        self,
+        stem: &str,
+        steps: &[CommitRuns<'_>],
+        options: &CompareOptions,
+    ) -> Vec<Change> {
         let mut changes = Vec::new();
         let mut since = 0;
         for upto in 1..=steps.len() {
-            while let Some((at, change)) = self.first(stem, &steps[..upto], since, options) {
+            while let Some((at, change)) = self.first_change(stem, &steps[..upto], since, options) {
                 since = at;
                 changes.push(change);
             }
@@ -177,19 +182,19 @@ impl Measured {
     }
 
     /// The change in these steps after the step `since`: where it is likeliest, or in the last step.
-    fn first(
+    fn first_change(
         self,
         stem: &str,
-        steps: &[Step<'_>],
+        steps: &[CommitRuns<'_>],
         since: usize,
         options: &CompareOptions,
     ) -> Option<(usize, Change)> {
         let last = steps.len().checked_sub(1).filter(|last| *last > since)?;
-        let likeliest = self.likeliest(&steps[since..]).map(|at| since + at);
+        let likeliest = self.likeliest_step(&steps[since..]).map(|at| since + at);
         let mut places = vec![last];
         places.extend(likeliest.filter(|at| *at != last));
         places.into_iter().rev().find_map(|at| {
-            let samples = |steps: &[Step<'_>]| -> Vec<RunSample> {
+            let samples = |steps: &[CommitRuns<'_>]| -> Vec<RunSample> {
                 let runs = steps.iter().flat_map(|step| &step.runs);
                 runs.map(|run| self.sample(run)).collect()
             };
@@ -204,14 +209,14 @@ impl Measured {
                 commit: steps[at].commit,
                 kind,
                 of: self.name(),
-                found: self::found(&found),
+                found: self::side_summaries(&found),
             };
             Some((at, change))
         })
     }
 
     /// Before which of these steps the means differ most, each weighed by how many runs it rests on.
-    fn likeliest(self, steps: &[Step<'_>]) -> Option<usize> {
+    fn likeliest_step(self, steps: &[CommitRuns<'_>]) -> Option<usize> {
         let sums: Vec<(f64, f64)> = steps
             .iter()
             .map(|step| {
@@ -240,15 +245,15 @@ impl Measured {
 }
 
 /// The summaries of both sides.
-fn found(comparison: &AgentComparison) -> Option<[Found; 2]> {
+fn side_summaries(comparison: &AgentComparison) -> Option<[SideSummary; 2]> {
     let outcomes = comparison.outcomes.map(|found| {
-        [found.baseline, found.candidate].map(|side| Found::Outcomes {
+        [found.baseline, found.candidate].map(|side| SideSummary::Outcomes {
             passed: side.passed,
             runs: side.runs,
         })
     });
     let cost = comparison.cost.as_ref();
-    outcomes.or_else(|| cost.map(|found| [found.baseline, found.candidate].map(Found::Mean)))
+    outcomes.or_else(|| cost.map(|found| [found.baseline, found.candidate].map(SideSummary::Mean)))
 }
 
 /// What a run cost, as a comparison takes it.

@@ -6,7 +6,7 @@ use mcptest::trace::Run;
 use mcptest_trace::eval::{Metrics as _, Prices, count_calls_with};
 use serde_json::Value;
 
-use crate::outcome::{Gates, OutcomeSource, recorded};
+use crate::outcome::{Gates, OutcomeSource, recorded_outcome};
 
 /// A recorded run, judged.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl JudgedRun {
         // By name: a target that this version has not is one that no run has.
         let target = |name: &str| counts.pointer(name).and_then(Value::as_f64);
         Self {
-            recorded: recorded(run),
+            recorded: recorded_outcome(run),
             gates: gates.hold_without(run, None),
             tokens: target("/calls/tokens"),
             ms: target("/calls/ms"),
@@ -44,7 +44,7 @@ impl JudgedRun {
         Self {
             recorded: run.passed,
             gates,
-            tokens: run.tokens.map(real),
+            tokens: run.tokens.map(to_f64),
             ms: run.ms,
             usd: run.usd,
             recorded_on: run.recorded_on.clone(),
@@ -84,7 +84,7 @@ pub(super) struct AgentHistory {
 }
 
 /// A count as the number that it is.
-fn real(count: u64) -> f64 {
+fn to_f64(count: u64) -> f64 {
     count.to_string().parse().unwrap_or(f64::INFINITY)
 }
 

@@ -14,13 +14,13 @@ use mcptest_trace::stats::wilson;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::compare::places;
+use crate::compare::declared_folders;
 use crate::failure::Failure;
-use crate::git::{Commit, History, Places};
-use crate::judging::Opened;
-use change::{Change, changes};
+use crate::git::{Commit, History, RepositoryPaths};
+use crate::judging::OpenPackage;
+use change::{Change, find_changes};
 use judged::{AgentHistory, JudgedRun, State};
-use recorded::agents;
+use recorded::read_agents;
 
 /// An agent as the page has it.
 #[derive(Debug, Serialize)]
@@ -51,27 +51,29 @@ struct Point {
 }
 
 /// The page of the commits since a revision, or of the last ones.
-pub(super) fn page(opened: &Opened, since: Option<&str>) -> Result<Value, Failure> {
+pub(super) fn page(opened: &OpenPackage, since: Option<&str>) -> Result<Value, Failure> {
     let suites = opened.suites.suites();
-    let places = Places {
-        named: places(opened),
+    let places = RepositoryPaths {
+        named: declared_folders(opened),
         package: opened.package.name.clone(),
         suites: suites.map(|(name, _)| name.replace("::", ".")).collect(),
     };
     let mut history = History::read(&opened.package.folder, since, &places)?;
     if history.commits.is_empty() {
         let nothing = "no commit touched a recording or a result of this package";
-        return Err(Failure::cannot_tell(nothing).help("commit the recordings beside their suites"));
+        return Err(
+            Failure::inconclusive(nothing).with_help("commit the recordings beside their suites")
+        );
     }
-    let (agents, notes) = agents(opened, &mut history)?;
+    let (agents, notes) = read_agents(opened, &mut history)?;
     let files: usize = agents.iter().map(|agent| agent.files.len()).sum();
-    let changes = changes(&agents);
+    let changes = find_changes(&agents);
     let agents: Vec<AgentView> = agents
         .iter()
         .zip(changes)
-        .map(|(agent, changes)| view(agent, changes))
+        .map(|(agent, changes)| agent_view(agent, changes))
         .collect();
-    let commits: Vec<Value> = history.commits.iter().map(commit).collect();
+    let commits: Vec<Value> = history.commits.iter().map(commit_json).collect();
     let notes = [&history.notes[..], &notes].concat();
     Ok(json!({
         "commits": commits,
@@ -81,24 +83,24 @@ pub(super) fn page(opened: &Opened, since: Option<&str>) -> Result<Value, Failur
     }))
 }
 
-fn commit(commit: &Commit) -> Value {
+fn commit_json(commit: &Commit) -> Value {
     json!({ "name": commit.name, "time": commit.time, "subject": commit.subject })
 }
 
-fn view(agent: &AgentHistory, changes: Vec<Change>) -> AgentView {
+fn agent_view(agent: &AgentHistory, changes: Vec<Change>) -> AgentView {
     AgentView {
         case: agent.case.clone(),
         outcomes: agent.outcome().describe(),
         points: agent
             .states
             .iter()
-            .map(|state| point(agent, state))
+            .map(|state| history_point(agent, state))
             .collect(),
         changes,
     }
 }
 
-fn point(agent: &AgentHistory, state: &State) -> Point {
+fn history_point(agent: &AgentHistory, state: &State) -> Point {
     let runs: Vec<&JudgedRun> = agent.runs(state).collect();
     let outcomes = runs.iter().filter_map(|run| run.passed(agent.outcome()));
     let (passed, judged) = outcomes.fold((0, 0), |(passed, judged), outcome| {
@@ -108,20 +110,20 @@ fn point(agent: &AgentHistory, state: &State) -> Point {
     let mean = |value: fn(&JudgedRun) -> Option<f64>| {
         let values: Option<Vec<f64>> = runs.iter().map(|run| value(run)).collect();
         let values = values.filter(|values| !values.is_empty())?;
-        Some(values.iter().sum::<f64>() / real(values.len()))
+        Some(values.iter().sum::<f64>() / to_f64(values.len()))
     };
     Point {
         commit: state.commit,
         runs: runs.len(),
         passed,
         judged,
-        share: interval.map(|found| [found.low, real(passed) / real(judged), found.high]),
+        share: interval.map(|found| [found.low, to_f64(passed) / to_f64(judged), found.high]),
         tokens: mean(|run| run.tokens),
         ms: mean(|run| run.ms),
         usd: mean(|run| run.usd),
     }
 }
 
-fn real(count: usize) -> f64 {
+fn to_f64(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
 }

@@ -6,21 +6,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcptest::judge::AgentTest;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 use super::judged::{AgentHistory, JudgedRun, State};
-use super::results::ResultsReading;
+use super::results::ResultsReader;
 use crate::failure::Failure;
-use crate::files::{before_pattern, stems_of};
+use crate::files::{literal_prefix, recording_stems};
 use crate::git::{FileKind, History};
-use crate::judging::Opened;
+use crate::judging::OpenPackage;
 use crate::outcome::Gates;
 
 /// So many files that cannot be read are named.
 const NAMED: usize = 3;
 
 /// An agent while the commits are read.
-struct Reading<'a> {
+struct RecordingReader<'a> {
     test: &'a AgentTest<'a>,
     gates: Gates<'a>,
     stems: Vec<String>,
@@ -35,16 +35,16 @@ struct Reading<'a> {
 }
 
 /// All agents over the commits, and what could not be read, a line each.
-pub(super) fn agents(
-    opened: &Opened,
+pub(super) fn read_agents(
+    opened: &OpenPackage,
     history: &mut History,
 ) -> Result<(Vec<AgentHistory>, Vec<String>), Failure> {
     let tests = opened.suites.agents();
-    let mut agents: Vec<Reading<'_>> = tests
+    let mut agents: Vec<RecordingReader<'_>> = tests
         .iter()
-        .map(|test| Reading::new(test, &opened.package.folder))
+        .map(|test| RecordingReader::new(test, &opened.package.folder))
         .collect();
-    let mut results = ResultsReading::new(&tests);
+    let mut results = ResultsReader::new(&tests);
     let folder = tempfile::Builder::new().prefix("mcptest-").tempdir()?;
     let mut unreadable = Vec::new();
     let commits = std::mem::take(&mut history.commits);
@@ -52,8 +52,8 @@ pub(super) fn agents(
         for change in &commit.changes {
             if change.kind == FileKind::Result {
                 let object = change.object.as_deref();
-                if let Some(object) = object.filter(|object| !results.knows(object)) {
-                    let bytes = history.bytes(object, &change.path)?;
+                if let Some(object) = object.filter(|object| !results.has_read(object)) {
+                    let bytes = history.read_object(object, &change.path)?;
                     results.read(object, &bytes);
                 }
                 results.change(&change.path, object);
@@ -68,7 +68,7 @@ pub(super) fn agents(
                 };
                 let key = (own.clone(), object.clone());
                 if !agent.known.contains_key(&key) {
-                    let bytes = history.bytes(object, &change.path)?;
+                    let bytes = history.read_object(object, &change.path)?;
                     let file = folder.path().join(&change.path);
                     let package = folder.path().join(&history.prefix);
                     let runs = agent.read(&package, &file, &bytes)?;
@@ -93,9 +93,9 @@ pub(super) fn agents(
             }
         }
         for agent in &mut agents {
-            agent.settle(place);
+            agent.commit_state(place);
         }
-        results.settle(place);
+        results.commit_state(place);
     }
     history.commits = commits;
     let more = unreadable.len().saturating_sub(NAMED);
@@ -105,7 +105,7 @@ pub(super) fn agents(
         .map(|why| format!("a recording that cannot be read was left out, {why}"))
         .collect();
     if more > 0 {
-        let more = counted(more, "more recording");
+        let more = pluralize(more, "more recording");
         notes.push(format!("and {more} that cannot be read"));
     }
     let mut told = 0;
@@ -120,13 +120,13 @@ pub(super) fn agents(
     if told > 0 {
         notes.push(format!(
             "these commits have no recordings of {}, only results with their saved verdicts",
-            counted(told, "agent test")
+            pluralize(told, "agent test")
         ));
     }
     Ok((found, notes))
 }
 
-impl<'a> Reading<'a> {
+impl<'a> RecordingReader<'a> {
     fn new(test: &'a AgentTest<'a>, package: &Path) -> Self {
         let beside = test.suite().source.path().parent();
         let beside = beside.and_then(|beside| beside.strip_prefix(package).ok());
@@ -135,8 +135,8 @@ impl<'a> Reading<'a> {
         Self {
             test,
             gates: Gates::for_agent(test),
-            stems: stems_of(test),
-            named: cassette.map(|named| beside.join(before_pattern(&named.value))),
+            stems: recording_stems(test),
+            named: cassette.map(|named| beside.join(literal_prefix(&named.value))),
             now: BTreeMap::new(),
             known: BTreeMap::new(),
             has_changed: false,
@@ -186,7 +186,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Keeps what the agent has in a commit, where that is other than before.
-    fn settle(&mut self, commit: usize) {
+    fn commit_state(&mut self, commit: usize) {
         if self.has_changed {
             self.history.states.push(State {
                 commit,

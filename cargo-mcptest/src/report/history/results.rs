@@ -11,11 +11,11 @@ use mcptest::result::{CaseResult, RunVerdict};
 use super::judged::{AgentHistory, JudgedRun, State};
 
 /// A run of results: its digest, and what the gates make of it.
-type ToldRun = (String, Option<RunVerdict>);
+type ResultRun = (String, Option<RunVerdict>);
 
 /// The results of a package while the commits are read.
-pub(super) struct ResultsReading<'a> {
-    agents: BTreeMap<&'a str, ToldAgent<'a>>,
+pub(super) struct ResultsReader<'a> {
+    agents: BTreeMap<&'a str, ReportedAgent<'a>>,
     /// The agent's own case of each file that is there.
     owners: BTreeMap<PathBuf, String>,
     /// Each file that was read, by its object; nothing for one that is no result of an agent.
@@ -23,20 +23,20 @@ pub(super) struct ResultsReading<'a> {
 }
 
 /// An agent of which results tell.
-struct ToldAgent<'a> {
+struct ReportedAgent<'a> {
     test: &'a AgentTest<'a>,
     /// Its cases in the commit that is read, by their files.
     now: BTreeMap<PathBuf, Rc<CaseResult>>,
     /// The place of each run that was told of.
-    runs: BTreeMap<ToldRun, usize>,
+    runs: BTreeMap<ResultRun, usize>,
     has_changed: bool,
     history: AgentHistory,
 }
 
-impl<'a> ResultsReading<'a> {
+impl<'a> ResultsReader<'a> {
     pub(super) fn new(tests: &'a [AgentTest<'a>]) -> Self {
         let agent = |test: &'a AgentTest<'a>| {
-            let told = ToldAgent {
+            let told = ReportedAgent {
                 test,
                 now: BTreeMap::new(),
                 runs: BTreeMap::new(),
@@ -53,7 +53,7 @@ impl<'a> ResultsReading<'a> {
     }
 
     /// Whether a file of these bytes was read before.
-    pub(super) fn knows(&self, object: &str) -> bool {
+    pub(super) fn has_read(&self, object: &str) -> bool {
         self.known.contains_key(object)
     }
 
@@ -85,7 +85,7 @@ impl<'a> ResultsReading<'a> {
     }
 
     /// Keeps what the agents have in a commit, where that is other than before.
-    pub(super) fn settle(&mut self, commit: usize) {
+    pub(super) fn commit_state(&mut self, commit: usize) {
         for agent in self.agents.values_mut().filter(|agent| agent.has_changed) {
             agent.has_changed = false;
             let files = agent.files();
@@ -100,7 +100,7 @@ impl<'a> ResultsReading<'a> {
     }
 }
 
-impl ToldAgent<'_> {
+impl ReportedAgent<'_> {
     /// The places of its runs in the commit that is read, each once however many folders have it.
     fn files(&mut self) -> Vec<usize> {
         let mut folders: BTreeMap<Option<&Path>, Vec<&CaseResult>> = BTreeMap::new();
@@ -109,7 +109,7 @@ impl ToldAgent<'_> {
         }
         let mut found = BTreeSet::new();
         for cases in folders.into_values() {
-            let verdicts = verdicts(self.test, &cases);
+            let verdicts = run_verdicts(self.test, &cases);
             let own = cases.iter().find(|case| case.case == self.test.case());
             let Some(own) = own else { continue };
             let runs = own.runs.iter().zip(&own.recordings).enumerate();
@@ -132,7 +132,7 @@ impl ToldAgent<'_> {
 }
 
 /// What the gates that judge runs one by one make of each run; nothing where a gate that counts has no result.
-fn verdicts(test: &AgentTest<'_>, cases: &[&CaseResult]) -> Option<Vec<RunVerdict>> {
+fn run_verdicts(test: &AgentTest<'_>, cases: &[&CaseResult]) -> Option<Vec<RunVerdict>> {
     let mut all: Option<Vec<RunVerdict>> = None;
     let mut told = BTreeSet::new();
     for case in cases.iter().filter(|case| !case.run_verdicts.is_empty()) {

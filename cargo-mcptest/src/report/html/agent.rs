@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::closing::{ClaimView, ClosingPiece, closing};
 use super::played::{self, PlayedView};
-use super::value::{display_value, unwrapped};
+use super::value::{display_value, unwrap_result};
 use crate::outcome::{self, Gates};
 
 /// The page of an agent.
@@ -118,7 +118,7 @@ struct EnergyView {
 }
 
 /// The results of an agent's cases, its own first.
-pub(super) fn results_of<'r>(results: &'r [CaseResult], case: &str) -> Vec<&'r CaseResult> {
+pub(super) fn agent_results<'r>(results: &'r [CaseResult], case: &str) -> Vec<&'r CaseResult> {
     let of_agent = |result: &&CaseResult| {
         let agent = result.agent.as_ref();
         agent.is_some_and(|agent| agent.case == case)
@@ -135,11 +135,11 @@ impl AgentView {
             Err(why) => (&[][..], Some(why)),
         };
         let plan: Vec<String> = test.plan().into_iter().map(str::to_owned).collect();
-        let apart = first_apart(runs);
+        let apart = first_difference(runs);
         let mut views: Vec<RunView> = runs.iter().map(|run| run_view(test, run)).collect();
         for view in &mut views {
             view.apart = apart.filter(|at| *at <= view.calls.len());
-            view.missing = against(&plan, &mut view.calls);
+            view.missing = mark_plan(&plan, &mut view.calls);
         }
         for (number, (view, run)) in views.iter_mut().zip(runs).enumerate() {
             view.played = played::played_view(results, number, run);
@@ -152,7 +152,7 @@ impl AgentView {
             .any(|result| result.gate.as_deref() == Some("stability"));
         let mut cases: Vec<CaseView> = results.iter().map(|result| case_view(result)).collect();
         Self {
-            notes: shared_notes(&mut cases),
+            notes: take_shared_notes(&mut cases),
             cases,
             unusable,
             plan,
@@ -181,7 +181,7 @@ fn case_view(result: &CaseResult) -> CaseView {
 }
 
 /// Takes what several cases say out of them: it is of the runs, and is said once.
-fn shared_notes(cases: &mut [CaseView]) -> Vec<(String, Vec<String>)> {
+fn take_shared_notes(cases: &mut [CaseView]) -> Vec<(String, Vec<String>)> {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for case in cases.iter() {
         let gate = match case.gate.as_str() {
@@ -240,7 +240,7 @@ fn prompts(runs: &[Run]) -> Vec<(String, Vec<usize>)> {
 
 fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
     let trace = &run.trace;
-    let recorded = outcome::recorded(run);
+    let recorded = outcome::recorded_outcome(run);
     let stop = trace.conversation.stop_reason.as_ref();
     let energy = test.energy(run).map(|analysis| EnergyView {
         baseline: analysis.baseline,
@@ -281,7 +281,7 @@ fn calls(run: &Run) -> Vec<CallView> {
             name: call.name.clone(),
             server: call.server.clone(),
             args,
-            result: result.map(|result| display_value(&unwrapped(&result.result))),
+            result: result.map(|result| display_value(&unwrap_result(&result.result))),
             error: result.is_some_and(|result| result.is_error),
             fault: fault.map(|fault| format!("{} ({})", fault.fault, fault.kind)),
             planned: false,
@@ -293,7 +293,7 @@ fn calls(run: &Run) -> Vec<CallView> {
 }
 
 /// The first call in which the runs differ; nothing where all make the same calls, or there is one.
-fn first_apart(runs: &[Run]) -> Option<usize> {
+fn first_difference(runs: &[Run]) -> Option<usize> {
     let (first, others) = runs.split_first()?;
     let tool = |run: &Run, at: usize| run.trace.tool_calls.get(at).map(|call| call.name.clone());
     let longest = runs.iter().map(|run| run.trace.tool_calls.len()).max()?;
@@ -305,7 +305,7 @@ fn first_apart(runs: &[Run]) -> Option<usize> {
 
 /// Marks the calls that a plan expects, and gives the tools of the plan that were never called. Order
 /// is not looked at: which order holds is for the gate to say.
-fn against(plan: &[String], calls: &mut [CallView]) -> Vec<String> {
+fn mark_plan(plan: &[String], calls: &mut [CallView]) -> Vec<String> {
     let missing = plan.iter().filter(|tool| {
         let wanted = |call: &&mut CallView| !call.planned && call.name == **tool;
         match calls.iter_mut().find(wanted) {
@@ -346,7 +346,7 @@ mod tests {
             case("narrative", &[unknown]),
             case("recovery", &[unknown]),
         ];
-        let shared = shared_notes(&mut cases);
+        let shared = take_shared_notes(&mut cases);
         let gates = ["calls", "narrative", "recovery"].map(str::to_owned);
         assert_eq!(shared, [(unknown.to_owned(), gates.to_vec())]);
         let left: Vec<&String> = cases.iter().flat_map(|case| &case.notes).collect();

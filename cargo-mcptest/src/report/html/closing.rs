@@ -29,13 +29,13 @@ pub(super) fn closing(
     let report = test.closing(run);
     let claims = report.claims.iter();
     let (mut claims, earlier): (Vec<_>, Vec<_>) = claims.partition(|claim| claim.turn.is_none());
-    let pieces = pieces(said, &claims);
+    let pieces = split_closing(said, &claims);
     claims.extend(earlier);
     (Some(pieces), claims.into_iter().map(claim_view).collect())
 }
 
 /// A closing, cut where claims begin and end.
-fn pieces(said: &str, claims: &[&Claim]) -> Vec<ClosingPiece> {
+fn split_closing(said: &str, claims: &[&Claim]) -> Vec<ClosingPiece> {
     let mut pieces = Vec::new();
     let mut at = 0;
     let mut by_place: Vec<(usize, std::ops::Range<usize>)> = claims

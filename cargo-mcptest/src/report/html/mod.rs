@@ -47,23 +47,23 @@ pub(super) fn render(
 ) -> io::Result<String> {
     let mut pieces = String::new();
     for (name, page) in &remarks.pages {
-        pieces += &piece(name, page)?;
+        pieces += &data_element(name, page)?;
     }
     let mut overview = Overview::new(package.name(), remarks);
     for result in results.iter().filter(|result| result.agent.is_none()) {
-        overview.without_agent(result);
+        overview.add_suite_case(result);
     }
     for test in package.agents() {
-        let results = agent::results_of(results, test.case());
+        let results = agent::agent_results(results, test.case());
         if results.is_empty() {
             continue;
         }
         let view = AgentView::new(&test, &results);
         let number = overview.add(&test, &view, &results);
-        pieces += &piece(&format!("agent-{number}"), &view)?;
+        pieces += &data_element(&format!("agent-{number}"), &view)?;
     }
-    overview.settle();
-    pieces += &piece("overview", &overview)?;
+    overview.finish_curve();
+    pieces += &data_element("overview", &overview)?;
     Ok(PAGE
         .replacen("/*style*/", STYLE, 1)
         .replacen("/*script*/", SCRIPT, 1)
@@ -79,7 +79,7 @@ const EVIDENCE: &str = include_str!("evidence.js");
 const HISTORY: &str = include_str!("history.js");
 
 /// Data as an element of the page: JSON, deflated, in base64.
-fn piece(id: &str, data: &impl Serialize) -> io::Result<String> {
+fn data_element(id: &str, data: &impl Serialize) -> io::Result<String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut encoder, data)?;
     encoder.flush()?;

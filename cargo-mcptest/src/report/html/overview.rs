@@ -90,7 +90,7 @@ struct Point {
     agents: usize,
 }
 
-fn failing(agent: usize, result: &CaseResult) -> Option<FailingCase> {
+fn failing_case(agent: usize, result: &CaseResult) -> Option<FailingCase> {
     let failure = result.failure.as_ref()?;
     let line = result.asked.map(|asked| format!(":{}", asked.line));
     Some(FailingCase {
@@ -125,8 +125,8 @@ impl Overview {
     }
 
     /// Takes in a case that is about no agent: a suite that does not load, or a key that is not run.
-    pub(super) fn without_agent(&mut self, result: &CaseResult) {
-        self.count(result.status);
+    pub(super) fn add_suite_case(&mut self, result: &CaseResult) {
+        self.count_status(result.status);
         if let Some(failure) = &result.failure {
             self.refused.push(Refused {
                 case: result.case.clone(),
@@ -135,7 +135,7 @@ impl Overview {
         }
     }
 
-    fn count(&mut self, status: CaseStatus) {
+    fn count_status(&mut self, status: CaseStatus) {
         match status {
             CaseStatus::Passed => self.passed += 1,
             CaseStatus::Failed => self.failed += 1,
@@ -152,8 +152,8 @@ impl Overview {
     ) -> usize {
         let mut cases = Vec::new();
         for result in results {
-            self.count(result.status);
-            self.failing.extend(failing(self.agents.len(), result));
+            self.count_status(result.status);
+            self.failing.extend(failing_case(self.agents.len(), result));
             cases.push((result.gate.clone().unwrap_or_default(), result.status));
         }
         let failed = cases
@@ -200,7 +200,7 @@ impl Overview {
     }
 
     /// The curve, once every agent is there: the mean over the agents that have as many runs.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn finish_curve(&mut self) {
         let longest = self.pass_hat.iter().map(Vec::len).max().unwrap_or_default();
         for k in 0..longest.min(LONGEST_CURVE) {
             let shares: Vec<f64> = self

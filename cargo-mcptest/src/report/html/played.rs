@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-use super::value::{display_value, unwrapped};
+use super::value::{display_value, unwrap_result};
 
 /// A played run that is not as recorded.
 #[derive(Debug, Serialize)]
@@ -54,10 +54,10 @@ pub(super) fn played_view(results: &[&CaseResult], number: usize, run: &Run) -> 
     let mut facts = results.iter().flat_map(|result| &result.played);
     let facts = facts.find(|facts| facts.run == number + 1)?;
     let holds = facts.divergences.is_empty() && facts.turned.is_empty() && facts.exit_status == 0;
-    (!holds).then(|| view(facts, run))
+    (!holds).then(|| build_view(facts, run))
 }
 
-fn view(facts: &PlayedFacts, run: &Run) -> PlayedView {
+fn build_view(facts: &PlayedFacts, run: &Run) -> PlayedView {
     let recorded = &run.trace.tool_calls;
     let key = |name: &str, args: &Value| format!("{name} {}", canonical_json(args));
     let old: Vec<String> = recorded
@@ -81,7 +81,7 @@ fn view(facts: &PlayedFacts, run: &Run) -> PlayedView {
                 }
                 (ChangeTag::Equal, Some(recorded), Some(place)) => {
                     let known = results[recorded]
-                        .map(|it| (display_value(&unwrapped(&it.result)), it.is_error));
+                        .map(|it| (display_value(&unwrap_result(&it.result)), it.is_error));
                     let known = known.as_ref();
                     let now = &mut calls[place];
                     let is_same = known.map(|(text, _)| text) == now.result.as_ref()
@@ -118,7 +118,7 @@ fn call_view(call: &PlayedCall) -> PlayedCallView {
         result: call
             .result
             .as_ref()
-            .map(|result| display_value(&unwrapped(result))),
+            .map(|result| display_value(&unwrap_result(result))),
         error: call.is_error,
         differs: None,
     }

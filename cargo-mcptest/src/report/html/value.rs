@@ -6,7 +6,7 @@ use serde_json::Value;
 const LONGEST: usize = 100_000;
 
 /// What a tool said, where MCP's envelope holds texts alone: the texts, each as the JSON that it is.
-pub(super) fn unwrapped(result: &Value) -> Value {
+pub(super) fn unwrap_result(result: &Value) -> Value {
     let content = result.get("content").and_then(Value::as_array);
     let texts: Option<Vec<&str>> = content.and_then(|content| {
         let texts = content.iter().map(|part| {

@@ -13,7 +13,7 @@ const ALIKE: &str = "const default description enum examples exclusiveMaximum ex
 
 /// Whether draft 7 and 2020-12 take a schema for the same. One that says which it is written in, that
 /// refers to others or names a format is left to the draft that it means.
-pub(super) fn is_alike_in_seven(schema: &Value) -> bool {
+pub(super) fn is_alike_in_draft7(schema: &Value) -> bool {
     let Value::Object(map) = schema else {
         return schema.is_boolean();
     };
@@ -25,14 +25,14 @@ pub(super) fn is_alike_in_seven(schema: &Value) -> bool {
         | "items"
         | "not"
         | "propertyNames"
-        | "then" => is_alike_in_seven(value),
+        | "then" => is_alike_in_draft7(value),
         "allOf" | "anyOf" | "oneOf" => {
             let schemas = value.as_array();
-            schemas.is_some_and(|schemas| schemas.iter().all(is_alike_in_seven))
+            schemas.is_some_and(|schemas| schemas.iter().all(is_alike_in_draft7))
         }
         "patternProperties" | "properties" => {
             let schemas = value.as_object();
-            schemas.is_some_and(|schemas| schemas.values().all(is_alike_in_seven))
+            schemas.is_some_and(|schemas| schemas.values().all(is_alike_in_draft7))
         }
         other => ALIKE.split(' ').any(|alike| alike == other),
     })
@@ -44,7 +44,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::is_alike_in_seven;
+    use super::is_alike_in_draft7;
 
     /// What is said of a value by a schema that is read by a draft; `None` where it is malformed.
     fn said(schema: &Value, draft: Draft, value: &Value) -> Option<Vec<(String, String)>> {
@@ -71,9 +71,9 @@ mod tests {
             json!({ "anyOf": [{ "$anchor": "a" }] }),
             json!(3),
         ] {
-            assert!(!is_alike_in_seven(&differs), "{differs}");
+            assert!(!is_alike_in_draft7(&differs), "{differs}");
         }
-        assert!(is_alike_in_seven(
+        assert!(is_alike_in_draft7(
             &json!({ "required": ["order"], "properties": { "step": { "maximum": 20 } } })
         ));
     }
@@ -141,7 +141,7 @@ mod tests {
 
         #[test]
         fn both_drafts_say_the_same(schema in schema(), value in value()) {
-            prop_assert!(is_alike_in_seven(&schema));
+            prop_assert!(is_alike_in_draft7(&schema));
             let newest = said(&schema, Draft::Draft202012, &value);
             prop_assert_eq!(said(&schema, Draft::Draft7, &value), newest);
         }

@@ -58,27 +58,31 @@ const NAMED: [&str; 5] = [
 /// The schema with the types that it implies written down.
 pub(super) fn with_types(schema: &Value) -> Value {
     let mut schema = schema.clone();
-    write_down(&mut schema);
+    write_implied_types(&mut schema);
     schema
 }
 
-fn write_down(schema: &mut Value) {
+fn write_implied_types(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
-    if let Some(implied) = implied(map) {
+    if let Some(implied) = implied_type(map) {
         map.insert("type".to_owned(), implied);
     }
     for (key, value) in map.iter_mut() {
         let holds = |keys: &[&str]| keys.contains(&key.as_str());
         match value {
-            Value::Object(_) if holds(&ONE) => write_down(value),
-            Value::Array(schemas) if holds(&LISTS) => schemas.iter_mut().for_each(write_down),
-            Value::Object(schemas) if holds(&NAMED) => schemas.values_mut().for_each(write_down),
+            Value::Object(_) if holds(&ONE) => write_implied_types(value),
+            Value::Array(schemas) if holds(&LISTS) => {
+                schemas.iter_mut().for_each(write_implied_types)
+            }
+            Value::Object(schemas) if holds(&NAMED) => {
+                schemas.values_mut().for_each(write_implied_types)
+            }
             _ => {}
         }
     }
 }
 
-fn implied(map: &Map<String, Value>) -> Option<Value> {
+fn implied_type(map: &Map<String, Value>) -> Option<Value> {
     if SAYS_SO.iter().any(|key| map.contains_key(*key)) {
         return None;
     }

@@ -64,7 +64,7 @@ fn a_snapshot_is_not_refuted() {
     let text = "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - { target: x, matcher: { not: { snapshot: {} } } }\n";
     let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
     let mut compiler = Compiler::default();
-    compiler.checks(&suite.agents[0].expect);
+    compiler.compile_checks(&suite.agents[0].expect);
     assert_eq!(
         compiler.problems[0].message,
         "`snapshot` cannot be inside `not`"

@@ -103,7 +103,7 @@ fn a_schema_that_does_not_compile_is_a_problem_of_the_suite() {
     let suite = Suite::parse(Source::new("a.yml", "a.yml", text));
     let refused = suite.map_or(true, |suite| {
         let mut compiler = Compiler::default();
-        compiler.checks(&suite.agents[0].expect).is_empty() && !compiler.problems.is_empty()
+        compiler.compile_checks(&suite.agents[0].expect).is_empty() && !compiler.problems.is_empty()
     });
     assert!(refused);
 }
@@ -115,7 +115,7 @@ fn equal_schemas_are_compiled_once() {
         "agents:\n- name: a\n  model: m\n  prompt: p\n  expect:\n  - {{ target: x, matcher: {matcher} }}\n  - {{ target: y, matcher: {matcher} }}\n"
     );
     let suite = Suite::parse(Source::new("a.yml", "a.yml", text)).unwrap();
-    let checks = Compiler::default().checks(&suite.agents[0].expect);
+    let checks = Compiler::default().compile_checks(&suite.agents[0].expect);
     let schemas = checks.iter().map(|check| match check.matcher.asks() {
         Asks::Valid(schema) => std::sync::Arc::as_ptr(&schema.schema),
         other => panic!("another matcher: {other:?}"),

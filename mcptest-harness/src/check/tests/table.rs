@@ -122,7 +122,7 @@ fn every_matcher_of_values_takes_the_booleans_of_a_flag_for_the_numbers_they_mea
             let Some(suite) = suite("truncated", &format!("{{ {}: {value} }}", info.key)) else {
                 continue;
             };
-            for check in Compiler::default().checks(&suite.agents[0].expect) {
+            for check in Compiler::default().compile_checks(&suite.agents[0].expect) {
                 let compared = compared(&check.matcher);
                 let booleans = compared.iter().filter(|value| value.is_boolean()).count();
                 assert_eq!(booleans, 0, "`{}: {value}`", info.key);

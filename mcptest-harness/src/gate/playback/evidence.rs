@@ -8,11 +8,13 @@ use serde_json::Value;
 use crate::eval::{Divergence, PlaybackReport};
 use crate::gate::Input;
 use crate::render::{Diff, Evidence};
-use crate::text::{numbers, truncate_lines};
+use crate::text::{run_numbers, truncate_lines};
 use crate::trace::pretty_json;
 
 /// What several runs say alike, with the runs, in the order in which it was said first.
-pub(super) fn common(all: impl Iterator<Item = (usize, String)>) -> Vec<(String, Vec<usize>)> {
+pub(super) fn group_by_text(
+    all: impl Iterator<Item = (usize, String)>,
+) -> Vec<(String, Vec<usize>)> {
     let mut common: Vec<(String, Vec<usize>)> = Vec::new();
     for (run, line) in all {
         match common.iter_mut().find(|(known, _)| *known == line) {
@@ -29,11 +31,11 @@ fn in_runs(runs: &[usize], input: &Input<'_>) -> String {
         _ if input.runs.len() == 1 => String::new(),
         all if all.len() == input.runs.len() => "in every run: ".to_owned(),
         [one] => format!("in run {}: ", one + 1),
-        some => format!("in runs {}: ", numbers(some)),
+        some => format!("in runs {}: ", run_numbers(some)),
     }
 }
 
-pub(super) fn listed(
+pub(super) fn list_evidence(
     title: &str,
     lines: &[(String, Vec<usize>)],
     input: &Input<'_>,
@@ -47,7 +49,10 @@ pub(super) fn listed(
 }
 
 /// What the code does differently: the first in full, the others a line each.
-pub(super) fn differences(input: &Input<'_>, broken: &[(usize, &PlaybackReport)]) -> Vec<Evidence> {
+pub(super) fn difference_evidence(
+    input: &Input<'_>,
+    broken: &[(usize, &PlaybackReport)],
+) -> Vec<Evidence> {
     let mut all: Vec<(&Divergence, Vec<usize>)> = Vec::new();
     for (run, report) in broken {
         for one in report.divergences.iter().chain(&report.unasked) {
@@ -66,19 +71,19 @@ pub(super) fn differences(input: &Input<'_>, broken: &[(usize, &PlaybackReport)]
     let Some(((first, runs), others)) = all.split_first() else {
         return Vec::new();
     };
-    let mut evidence = in_full(first, &in_runs(runs, input));
+    let mut evidence = divergence_evidence(first, &in_runs(runs, input));
     if !others.is_empty() {
         let lines: Vec<(String, Vec<usize>)> = others
             .iter()
             .map(|(one, runs)| (format!("{one} (`{}`)", one.path), runs.clone()))
             .collect();
-        evidence.push(listed("then:", &lines, input, "- "));
+        evidence.push(list_evidence("then:", &lines, input, "- "));
     }
     evidence
 }
 
 /// A divergence with what shows it.
-fn in_full(one: &Divergence, runs: &str) -> Vec<Evidence> {
+fn divergence_evidence(one: &Divergence, runs: &str) -> Vec<Evidence> {
     let place = one.place.as_ref();
     let place = place.map_or(String::new(), |place| format!("; recorded at `{place}`"));
     let mut evidence = vec![Evidence::Text(format!(
@@ -91,7 +96,7 @@ fn in_full(one: &Divergence, runs: &str) -> Vec<Evidence> {
         value => pretty_json(value),
     };
     match (&one.recorded, &one.played) {
-        (Some(recorded), Some(played)) => evidence.push(beside(text(recorded), text(played))),
+        (Some(recorded), Some(played)) => evidence.push(side_by_side(text(recorded), text(played))),
         (None, None) => {}
         // Where there is nothing beside it, a diff shows nothing more.
         (one, other) => {
@@ -111,8 +116,8 @@ fn in_full(one: &Divergence, runs: &str) -> Vec<Evidence> {
 }
 
 /// Two values, one beside the other. What only stands at the end is spelt, as no line would show it.
-fn beside(recorded: String, played: String) -> Evidence {
-    let (old_end, new_end) = (end(&recorded), end(&played));
+fn side_by_side(recorded: String, played: String) -> Evidence {
+    let (old_end, new_end) = (trailing_space(&recorded), trailing_space(&played));
     if recorded != played && recorded.trim_end() == played.trim_end() {
         let spelt = |end: &str| match end {
             "" => "nothing".to_owned(),
@@ -133,7 +138,7 @@ fn beside(recorded: String, played: String) -> Evidence {
 }
 
 /// The white space at the end of a text.
-fn end(text: &str) -> &str {
+fn trailing_space(text: &str) -> &str {
     &text[text.trim_end().len()..]
 }
 
@@ -143,7 +148,7 @@ mod tests {
 
     #[test]
     fn white_space_at_the_end_is_spelt() {
-        let told = |old: &str, new: &str| beside(old.to_owned(), new.to_owned());
+        let told = |old: &str, new: &str| side_by_side(old.to_owned(), new.to_owned());
         assert_eq!(
             told("Done.\n", "Done."),
             Evidence::Text(

@@ -8,7 +8,11 @@ use crate::gate::{Breach, Cause, Expect, Input, RunVerdict, SnapshotStore};
 use crate::trace::Run;
 
 /// The gates that hold for the recorded run and not for the run that the code made.
-pub(super) fn turned(input: &Input<'_>, recorded: &Run, played: Option<&Run>) -> Vec<String> {
+pub(super) fn newly_failing_gates(
+    input: &Input<'_>,
+    recorded: &Run,
+    played: Option<&Run>,
+) -> Vec<String> {
     let Some(played) = played else {
         return Vec::new();
     };
@@ -39,7 +43,7 @@ pub(super) fn turned(input: &Input<'_>, recorded: &Run, played: Option<&Run>) ->
         verdicts.breaches.retain(|breach| !of_scores(breach));
         let fails = verdicts.verdict(input.gates.expect.len()) == RunVerdict::Fails;
         let words = |breach: Breach| {
-            let asks = breach.asks(&input.gates.expect);
+            let asks = breach.expectation(&input.gates.expect);
             format!("{asks}, {}", breach.found)
         };
         let breaches = verdicts.breaches.into_iter().filter(|_| fails);
@@ -52,7 +56,7 @@ pub(super) fn turned(input: &Input<'_>, recorded: &Run, played: Option<&Run>) ->
         ask(gate.kind.name(), &|input| {
             let broken = gate.broken_by(input, 0)?;
             let words = |breach: Breach| {
-                let asks = breach.asks(&gate.expect);
+                let asks = breach.expectation(&gate.expect);
                 format!("{asks}, {}", breach.found)
             };
             Some(broken.into_iter().map(words).collect())

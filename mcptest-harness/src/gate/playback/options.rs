@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::eval::{DivergenceKind, IgnoredPath, PlaybackOptions};
 use crate::gate::Options;
 use crate::gate::block::Block;
-use crate::gate::form::Own;
+use crate::gate::form::CustomForm;
 use crate::gate::key::{Key, Keyed, Range};
 
 impl Options for PlaybackOptions {
@@ -24,25 +24,25 @@ impl Keyed for PlaybackOptions {
     const KEYS: &'static [Key<Self>] = &[
         Key::form(
             "ignore",
-            &Own {
+            &CustomForm {
                 schema: kinds_schema,
-                read: ignore,
+                read: read_ignore,
             },
         )
         .says("The kinds of differences that are allowed."),
         Key::form(
             "ignore_paths",
-            &Own {
+            &CustomForm {
                 schema: texts_schema,
-                read: ignore_paths,
+                read: read_ignore_paths,
             },
         )
         .says("The paths of values that may differ, for example `parameters.seed`."),
         Key::form(
             "mask",
-            &Own {
+            &CustomForm {
                 schema: texts_schema,
-                read: mask,
+                read: read_mask,
             },
         )
         .says("Regular expressions. Their matches are blanked in the recording and in the code's requests before both are compared."),
@@ -55,9 +55,9 @@ impl Keyed for PlaybackOptions {
         ),
         Key::form(
             "run",
-            &Own {
+            &CustomForm {
                 schema: tools_schema,
-                read: run,
+                read: read_run,
             },
         )
         .says("The tools of the agent's own that run for real while a run is played. `['*']`: all of them. Default: none runs."),
@@ -102,7 +102,7 @@ fn tools_schema() -> Value {
     json!({ "type": "array", "minItems": 1, "items": { "type": ["string", "number"] } })
 }
 
-fn run(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
+fn read_run(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
     let before = block.problems.noted();
     for tool in block.problems.texts(node, "tools of the agent's own") {
         if options.run.contains(&tool.value) {
@@ -129,7 +129,7 @@ fn run(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) ->
             block.problems.push(
                 Diagnostic::new(message)
                     .label(tool.span, "runs for real")
-                    .also(entry.span, "never runs")
+                    .secondary_label(entry.span, "never runs")
                     .help(help),
             );
         }
@@ -138,10 +138,10 @@ fn run(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) ->
     block.problems.noted() == before
 }
 
-fn ignore(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
+fn read_ignore(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
     let before = block.problems.noted();
     for item in block.problems.items(node, "kinds").into_iter().flatten() {
-        let Some(word) = block.problems.words(item) else {
+        let Some(word) = block.problems.non_blank_text(item) else {
             continue;
         };
         let mut kinds = DivergenceKind::ALL.into_iter();
@@ -166,10 +166,14 @@ fn ignore(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions)
     block.problems.noted() == before
 }
 
-fn ignore_paths(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
+fn read_ignore_paths(
+    block: &mut Block<'_, '_>,
+    node: &Node,
+    options: &mut PlaybackOptions,
+) -> bool {
     let before = block.problems.noted();
     for item in block.problems.items(node, "paths").into_iter().flatten() {
-        let Some(text) = block.problems.words(item) else {
+        let Some(text) = block.problems.non_blank_text(item) else {
             continue;
         };
         match text.value.parse::<IgnoredPath>() {
@@ -208,12 +212,12 @@ pub(super) fn hides_all(masks: &[Regex]) -> bool {
     rest.into_iter().filter(|hidden| *hidden).count() * 2 >= UNLIKE.len()
 }
 
-fn mask(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
+fn read_mask(block: &mut Block<'_, '_>, node: &Node, options: &mut PlaybackOptions) -> bool {
     let before = block.problems.noted();
     let mut masks: Vec<Regex> = Vec::new();
     let items = block.problems.items(node, "regular expressions");
     for item in items.into_iter().flatten() {
-        let Some(text) = block.problems.words(item) else {
+        let Some(text) = block.problems.non_blank_text(item) else {
             continue;
         };
         let text = text.value;

@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 use super::options::hides_all;
 use crate::eval::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions};
 use crate::text::truncate;
-use spans::{Span, changes};
+use spans::{Span, find_spans};
 
 /// The most bytes of a value that is shown.
 const SHOWN: usize = 60;
 
 /// What changes by itself, and what would make it stable.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Changing {
+pub(super) struct VolatileValues {
     /// A line each: where, what it was, what it is.
     lines: Vec<String>,
     mask: Vec<String>,
@@ -42,7 +42,7 @@ struct Remedy {
     differing: Vec<Differing>,
 }
 
-impl Changing {
+impl VolatileValues {
     /// Finds the values that change by themselves, in all divergences. `is_new`: the recordings are of this moment
     /// and this code, so that whatever differs changes by itself; else only what looks like a time or an id.
     pub(super) fn find<'d>(
@@ -54,16 +54,17 @@ impl Changing {
             ..Self::default()
         };
         for divergence in divergences {
-            let found = remedy(divergence, is_new).filter(|found| makes_equal(found, divergence));
+            let found =
+                find_remedy(divergence, is_new).filter(|found| makes_equal(found, divergence));
             let Some(found) = found else {
                 all.is_all = false;
                 continue;
             };
-            add(&mut all.mask, found.mask);
-            add(&mut all.ignore_paths, found.ignore_paths);
-            add(&mut all.lines, found.differing.iter().map(Differing::line));
+            add_missing(&mut all.mask, found.mask);
+            add_missing(&mut all.ignore_paths, found.ignore_paths);
+            add_missing(&mut all.lines, found.differing.iter().map(Differing::line));
         }
-        let masks: Vec<Regex> = compiled(&all.mask)?;
+        let masks: Vec<Regex> = compile_masks(&all.mask)?;
         (!all.lines.is_empty() && !hides_all(&masks)).then_some(all)
     }
 
@@ -104,7 +105,7 @@ pub(super) fn is_of_values(divergence: &Divergence) -> bool {
     divergence.kind.may_be_ignored() && divergence.recorded.is_some() && divergence.played.is_some()
 }
 
-fn add(list: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
+fn add_missing(list: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     for one in more {
         if !list.contains(&one) {
             list.push(one);
@@ -112,7 +113,7 @@ fn add(list: &mut Vec<String>, more: impl IntoIterator<Item = String>) {
     }
 }
 
-fn compiled(masks: &[String]) -> Option<Vec<Regex>> {
+fn compile_masks(masks: &[String]) -> Option<Vec<Regex>> {
     masks.iter().map(|mask| Regex::new(mask).ok()).collect()
 }
 
@@ -123,7 +124,7 @@ impl Differing {
     }
 }
 
-fn remedy(divergence: &Divergence, is_new: bool) -> Option<Remedy> {
+fn find_remedy(divergence: &Divergence, is_new: bool) -> Option<Remedy> {
     if !is_of_values(divergence) {
         return None;
     }
@@ -174,7 +175,7 @@ impl Path {
     }
 
     /// The path as an option, where it leads to a value below an item.
-    fn option(&self) -> Option<String> {
+    fn to_option(&self) -> Option<String> {
         let shown = self.display();
         let is_option = self.may_be_ignored && !self.keys.is_empty();
         (is_option && shown.parse::<IgnoredPath>().is_ok()).then_some(shown)
@@ -182,7 +183,7 @@ impl Path {
 }
 
 /// A key as a step of a path.
-fn step(key: &str) -> String {
+fn path_step(key: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
     if !key.is_empty() && key.chars().all(is_plain) {
         format!(".{key}")
@@ -202,8 +203,8 @@ fn collect(
     match (old, new) {
         _ if old == new => {}
         (Value::Object(old), Value::Object(new)) => {
-            for (key, old, new) in pairs(old, new)? {
-                path.keys.push(step(key));
+            for (key, old, new) in matching_members(old, new)? {
+                path.keys.push(path_step(key));
                 collect(old, new, path, is_new, found)?;
                 path.keys.pop();
             }
@@ -216,9 +217,9 @@ fn collect(
             }
         }
         (Value::String(old), Value::String(new)) => {
-            let spans = changes(old, new, is_new)?;
+            let spans = find_spans(old, new, is_new)?;
             let is_whole = matches!(&spans[..], [one] if one.old == *old && one.new == *new);
-            let option = path.option().filter(|_| is_whole);
+            let option = path.to_option().filter(|_| is_whole);
             for Span { old, new, mask } in spans {
                 match (&option, mask) {
                     (Some(option), _) => _ = found.ignore_paths.insert(option.clone()),
@@ -230,7 +231,7 @@ fn collect(
             }
         }
         (Value::Number(old), Value::Number(new)) if is_new => {
-            found.ignore_paths.insert(path.option()?);
+            found.ignore_paths.insert(path.to_option()?);
             found.differing.push(Differing {
                 path: path.display(),
                 old: old.to_string(),
@@ -243,7 +244,7 @@ fn collect(
 }
 
 /// The members of two objects with the same keys.
-fn pairs<'v>(
+fn matching_members<'v>(
     old: &'v Map<String, Value>,
     new: &'v Map<String, Value>,
 ) -> Option<Vec<(&'v String, &'v Value, &'v Value)>> {
@@ -262,7 +263,7 @@ fn makes_equal(found: &Remedy, divergence: &Divergence) -> bool {
         return false;
     };
     let masks: Vec<String> = found.mask.iter().cloned().collect();
-    let Some(masks) = compiled(&masks) else {
+    let Some(masks) = compile_masks(&masks) else {
         return false;
     };
     let paths = found.ignore_paths.iter().map(|path| path.parse());
@@ -304,8 +305,8 @@ mod tests {
         Divergence::new(kind, (1, 2), path, "differs").with_values(Some(old), Some(new))
     }
 
-    fn told(one: &Divergence, is_new: bool) -> Option<Vec<String>> {
-        let changing = Changing::find([one], is_new)?;
+    fn advice(one: &Divergence, is_new: bool) -> Option<Vec<String>> {
+        let changing = VolatileValues::find([one], is_new)?;
         assert!(changing.is_all);
         Some(changing.advice(&PlaybackOptions::suite_default(), is_new))
     }
@@ -320,7 +321,7 @@ mod tests {
             result("RF-9207", 13.0, "looked up at 07:55:10 by 4"),
         );
         assert_eq!(
-            told(&one, true).unwrap(),
+            advice(&one, true).unwrap(),
             [
                 "the recording is of a moment ago, so these values change by themselves:",
                 "- `tool_results[*].note`: `07:54:09`, now `07:55:10`",
@@ -331,7 +332,7 @@ mod tests {
             ]
         );
         // Later the code may have changed: a number may be a wrong one.
-        assert_eq!(told(&one, false), None);
+        assert_eq!(advice(&one, false), None);
         // Another field is no value that changes.
         let other = divergence(
             DivergenceKind::ToolResults,
@@ -339,7 +340,7 @@ mod tests {
             json!({ "id": "RF-1841", "status": "paid" }),
             json!({ "id": "RF-9207", "status": "open" }),
         );
-        assert_eq!(told(&other, true), None);
+        assert_eq!(advice(&other, true), None);
     }
 
     #[test]
@@ -356,7 +357,7 @@ mod tests {
             json!("Refund 7."),
             json!("Cancel 7."),
         );
-        let changing = Changing::find([&time, &word], false).unwrap();
+        let changing = VolatileValues::find([&time, &word], false).unwrap();
         assert!(!changing.is_all);
         let mut options = PlaybackOptions::suite_default();
         options.mask.push("it's".to_owned());
@@ -365,6 +366,6 @@ mod tests {
             last.contains("{ mask: ['it''s', '\\d{4}-\\d{2}-\\d{2}"),
             "{last}"
         );
-        assert_eq!(Changing::find([&word], true), None);
+        assert_eq!(VolatileValues::find([&word], true), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mcptest_trace::text::escape_stored_line;
 use serde_json::{Value, json};
 
-use crate::text::numbers;
+use crate::text::run_numbers;
 use crate::trace::{OfferedTool, Run, pretty_json};
 
 /// The keys of a tool that its first line has.
@@ -29,11 +29,11 @@ impl OfferedTools {
             names_alone: BTreeSet::new(),
         };
         for (place, run) in runs.iter().enumerate() {
-            let Some(tools) = listed(run) else {
+            let Some(tools) = listed_tools(run) else {
                 all.unlisted.push(place);
                 continue;
             };
-            let mut texts: Vec<String> = tools.iter().map(|tool| all.tool(tool)).collect();
+            let mut texts: Vec<String> = tools.iter().map(|tool| all.tool_text(tool)).collect();
             // Servers list their tools in any order.
             texts.sort();
             let text = match texts.as_slice() {
@@ -54,8 +54,9 @@ impl OfferedTools {
             [(_, one)] => one.clone(),
             several => {
                 let several = several.iter();
-                let parts = several
-                    .map(|(runs, text)| format!("offered to {}:\n\n{text}", run_numbers(runs)));
+                let parts = several.map(|(runs, text)| {
+                    format!("offered to {}:\n\n{text}", noun_with_numbers(runs))
+                });
                 parts.collect::<Vec<_>>().join("\n")
             }
         }
@@ -65,7 +66,7 @@ impl OfferedTools {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.lists.len() > 1 {
-            let lists = self.lists.iter().map(|(runs, _)| run_numbers(runs));
+            let lists = self.lists.iter().map(|(runs, _)| noun_with_numbers(runs));
             let lists = lists.collect::<Vec<_>>().join("; ");
             notes.push(format!("not all runs were offered the same tools: {lists}"));
         }
@@ -80,7 +81,7 @@ impl OfferedTools {
     }
 
     /// A tool: its name or its line, and all else that is recorded of it.
-    fn tool(&mut self, tool: &Value) -> String {
+    fn tool_text(&mut self, tool: &Value) -> String {
         let (head, known) = match tool {
             Value::String(line) => (line.clone(), line.contains(['(', '#'])),
             tool => {
@@ -123,7 +124,7 @@ impl OfferedTools {
 }
 
 /// The tools that a recording lists, with all that it says of them.
-fn listed(run: &Run) -> Option<Vec<Value>> {
+fn listed_tools(run: &Run) -> Option<Vec<Value>> {
     let tools = run.tools.as_ref()?;
     let recorded = run
         .cassette()
@@ -136,7 +137,7 @@ fn listed(run: &Run) -> Option<Vec<Value>> {
     Some(recorded.unwrap_or_else(typed))
 }
 
-fn run_numbers(runs: &[usize]) -> String {
+fn noun_with_numbers(runs: &[usize]) -> String {
     let runs_are = if runs.len() == 1 { "run" } else { "runs" };
-    format!("{runs_are} {}", numbers(runs))
+    format!("{runs_are} {}", run_numbers(runs))
 }

@@ -83,7 +83,10 @@ pub(super) fn read(block: &mut Block<'_, '_>, node: &Node) -> Option<ArgsShape<A
         }
         "schema" => {
             let schema = read_schema(&entry.value, block.problems)?;
-            block.compiler.schema(&schema).map(ArgsShape::Schema)
+            block
+                .compiler
+                .compile_schema(&schema)
+                .map(ArgsShape::Schema)
         }
         other => {
             let problem =

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Plan, allows_no_surplus};
 use crate::eval::{ArgsShape, MatchMode, Over, TrajectoryReport};
-use crate::text::{short_json, truncate, truncate_lines, unquoted};
+use crate::text::{escape_outer_spaces, short_json, truncate, truncate_lines};
 use crate::trace::{Run, canonical_json};
 
 /// The expected plan against the recorded calls as a diff: `-` was expected and is missing, `+` was
@@ -61,7 +61,7 @@ fn expected_call(plan: &Plan, index: usize) -> String {
         None => "",
     };
     let server = call.server.as_ref().map(|server| format!(" of `{server}`"));
-    let (name, server) = (unquoted(&call.name), server.unwrap_or_default());
+    let (name, server) = (escape_outer_spaces(&call.name), server.unwrap_or_default());
     format!("{name}{server}{args}{result}")
 }
 
@@ -72,5 +72,5 @@ fn recorded_call(run: &Run, index: usize) -> String {
     } else {
         format!(" {}", canonical_json(&call.args))
     };
-    truncate(&format!("{}{args}", unquoted(&call.name)), 140)
+    truncate(&format!("{}{args}", escape_outer_spaces(&call.name)), 140)
 }

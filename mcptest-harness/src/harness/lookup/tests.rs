@@ -13,7 +13,7 @@ fn files_of(files: &[&str], cassette: Option<&str>) -> Result<Vec<String>, Place
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, file).unwrap();
     }
-    let wanted = Wanted {
+    let wanted = RunLookup {
         crate_dir: folder.path(),
         shown_from: folder.path(),
         suite_dir: &folder.path().join("suites/shop"),
@@ -162,7 +162,7 @@ fn an_own_place_may_be_the_usual_one() {
 #[test]
 fn numbers_in_names_count_as_numbers() {
     let mut names = ["run-10", "run-2", "run-02", "run-1", "a", "run-2b", "run"];
-    names.sort_by(|left, right| natural(Path::new(left), Path::new(right)));
+    names.sort_by(|left, right| natural_order(Path::new(left), Path::new(right)));
     assert_eq!(
         names,
         ["a", "run", "run-1", "run-02", "run-2", "run-2b", "run-10"]
@@ -173,8 +173,14 @@ fn numbers_in_names_count_as_numbers() {
 fn the_order_is_total_and_huge_numbers_do_not_overflow() {
     let big = format!("run-{}", "9".repeat(400));
     let bigger = format!("run-1{}", "0".repeat(400));
-    assert_eq!(natural(Path::new(&big), Path::new(&bigger)), Ordering::Less);
-    assert_eq!(natural(Path::new("a"), Path::new("a")), Ordering::Equal);
+    assert_eq!(
+        natural_order(Path::new(&big), Path::new(&bigger)),
+        Ordering::Less
+    );
+    assert_eq!(
+        natural_order(Path::new("a"), Path::new("a")),
+        Ordering::Equal
+    );
 }
 
 /// Names that are no text look alike in a message, and are different files.
@@ -185,8 +191,8 @@ fn names_that_are_no_text_have_an_order_too() {
     use std::os::unix::ffi::OsStrExt as _;
     let [one, other] =
         [b"run-\xfe.json", b"run-\xff.json"].map(|name| Path::new(OsStr::from_bytes(name)));
-    assert_eq!(natural(one, other), Ordering::Less);
-    assert_eq!(natural(other, one), Ordering::Greater);
+    assert_eq!(natural_order(one, other), Ordering::Less);
+    assert_eq!(natural_order(other, one), Ordering::Greater);
 }
 
 #[test]
@@ -239,7 +245,7 @@ fn a_run_in_other_letters_is_named_whether_another_is_there_or_not() {
     fs::write(place.join("Agent__m.JSON"), "").unwrap();
     fs::write(place.join("agent__m.jsonl.txt"), "").unwrap();
     fs::write(place.join("Agent__m2.json"), "").unwrap();
-    let wanted = Wanted {
+    let wanted = RunLookup {
         crate_dir: folder.path(),
         shown_from: folder.path(),
         suite_dir: &folder.path().join("suites"),
@@ -302,7 +308,7 @@ fn what_looks_like_a_run_and_is_not_read_is_named() {
     ] {
         fs::write(runs.join(file), "").unwrap();
     }
-    let wanted = Wanted {
+    let wanted = RunLookup {
         crate_dir: folder.path(),
         shown_from: folder.path(),
         suite_dir: &folder.path().join("suites"),
@@ -327,7 +333,7 @@ fn listed(files: &[&str], stem: &str) -> Vec<String> {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, file).unwrap();
     }
-    let wanted = Wanted {
+    let wanted = RunLookup {
         crate_dir: folder.path(),
         shown_from: folder.path(),
         suite_dir: &folder.path().join("suites"),
@@ -362,7 +368,7 @@ fn a_listing_finds_what_a_look_at_the_disk_finds() {
 fn what_was_recorded_after_the_first_look_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let (suites, near) = (folder.path().join("suites"), OnceLock::new());
-    let wanted = Wanted {
+    let wanted = RunLookup {
         crate_dir: folder.path(),
         shown_from: folder.path(),
         suite_dir: &suites,
@@ -405,7 +411,7 @@ fn what_may_be_meant_for_a_run_is_named_with_why_it_is_not_read() {
     let suites = folder.path().join("suites");
     let meant = |cassette| {
         let near = OnceLock::new();
-        let wanted = Wanted {
+        let wanted = RunLookup {
             crate_dir: folder.path(),
             shown_from: folder.path(),
             suite_dir: &suites,

@@ -6,14 +6,14 @@ use std::path::Path;
 use mcptest_suite::model::Suite;
 use mcptest_suite::{Style, Subject, escape_line};
 use mcptest_trace::record::say;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 use super::cost::Cost;
 use super::plan::Plan;
 use super::work::Work;
-use super::{LiveRecording, failure};
+use super::{LiveRecording, to_failure};
 use crate::harness::loaded::LoadedSuite;
-use crate::record::{LiveError, Mode, VARIABLE, usd};
+use crate::record::{LiveError, Mode, VARIABLE, format_usd};
 use crate::render::Failure;
 
 /// How many agents are named.
@@ -37,18 +37,18 @@ impl LiveRecording {
         let stops = planned
             .iter()
             .filter_map(|(suite, subject, plan)| match &plan.work {
-                Work::Stops(failure) => Some(self.drawn(suite, *subject, failure)),
+                Work::Stops(failure) => Some(self.render_failure(suite, *subject, failure)),
                 _ => None,
             });
         let stops: Vec<String> = stops.collect();
         if let Some(first) = stops.first() {
             return Err(format!(
                 "{first}\n\nnothing was recorded, because the code of {} called no model",
-                counted(stops.len(), "agent")
+                pluralize(stops.len(), "agent")
             ));
         }
         self.print_plans(planned);
-        if let Some(over) = self.over_budget(planned) {
+        if let Some(over) = self.over_budget_error(planned) {
             let help = over.help.unwrap_or_default();
             return Err(format!("error: {}\n\nhelp: {help}", over.problem));
         }
@@ -58,7 +58,7 @@ impl LiveRecording {
         let fails = planned
             .iter()
             .filter_map(|(suite, subject, plan)| match &plan.work {
-                Work::Fails(failure) => Some(self.drawn(suite, *subject, failure)),
+                Work::Fails(failure) => Some(self.render_failure(suite, *subject, failure)),
                 _ => None,
             });
         let fails: Vec<String> = fails.take(NAMED).collect();
@@ -71,7 +71,7 @@ impl LiveRecording {
 
     /// Says what will be recorded of one agent and what it will cost, where nobody sees the other agents. An error
     /// is a failure of the agent's cases.
-    pub(super) fn announced_alone(
+    pub(super) fn announce_alone(
         &self,
         suite: &LoadedSuite,
         subject: Subject,
@@ -86,13 +86,13 @@ impl LiveRecording {
         let agent = suite.agent(subject);
         let planned = [(suite, subject, plan)];
         self.print_plans(&planned);
-        if let Some(over) = self.over_budget(&planned) {
-            return Err(failure(agent, over));
+        if let Some(over) = self.over_budget_error(&planned) {
+            return Err(to_failure(agent, over));
         }
         if self.asked.dry_run {
             let help = "leave `MCPTEST_RECORD_DRY_RUN` out to record and to judge";
             let error = LiveError::new("not judged: this was a dry run").help(help);
-            return Err(failure(agent, error));
+            return Err(to_failure(agent, error));
         }
         let [(_, _, plan)] = planned;
         Ok(plan)
@@ -101,17 +101,17 @@ impl LiveRecording {
     /// Says what will be recorded and what it will cost, and why.
     fn print_plans(&self, planned: &[Planned<'_>]) {
         let plans = planned.iter().map(|(_, _, plan)| plan);
-        if let Some(line) = self.line(plans) {
+        if let Some(line) = self.summary_line(plans) {
             say(&line);
             print_changes(planned);
         }
     }
 
     /// What will be recorded, and what it will cost; nothing where that is not worth a line.
-    fn line<'p>(&self, plans: impl Iterator<Item = &'p Plan> + Clone) -> Option<String> {
+    fn summary_line<'p>(&self, plans: impl Iterator<Item = &'p Plan> + Clone) -> Option<String> {
         let to_record: usize = plans.clone().map(|plan| plan.work.count()).sum();
         let declared: usize = plans.clone().map(|plan| plan.declared).sum();
-        let cost = plans.fold(Cost::default(), |all, plan| all.and(&plan.cost));
+        let cost = plans.fold(Cost::default(), |all, plan| all.plus(&plan.cost));
         let is_asked = self.asked.mode == Mode::Changed || self.asked.dry_run;
         if !is_asked && (to_record == 0 || !cost.is_known()) {
             return None;
@@ -123,12 +123,12 @@ impl LiveRecording {
         };
         Some(format!(
             "{to_record} of {} to record{cost}",
-            counted(declared, "run")
+            pluralize(declared, "run")
         ))
     }
 
     /// Why a suite's budget does not allow what its agents will cost.
-    fn over_budget(&self, planned: &[Planned<'_>]) -> Option<LiveError> {
+    fn over_budget_error(&self, planned: &[Planned<'_>]) -> Option<LiveError> {
         if self.asked.over_budget {
             return None;
         }
@@ -145,8 +145,8 @@ impl LiveRecording {
         let problem = format!(
             "nothing was recorded: the budget of {} is ${}, and recording its agents will cost about ${}",
             escape_line(suite.source().display_path()),
-            usd(budget),
-            usd(expected)
+            format_usd(budget),
+            format_usd(expected)
         );
         Some(LiveError::new(problem).help(
             "raise `per_suite_usd_cents`, choose fewer agents, or record all the same: `--over-budget` (`MCPTEST_RECORD_OVER_BUDGET=1`)",
@@ -156,12 +156,12 @@ impl LiveRecording {
     /// Why an agent was not recorded, as it is shown outside of its cases.
     pub(crate) fn unrecorded(&self, suite: &LoadedSuite, subject: Subject) -> Option<String> {
         let failure = suite.unrecorded(subject)?;
-        Some(self.drawn(suite, subject, failure))
+        Some(self.render_failure(suite, subject, failure))
     }
 
     /// A failure of an agent as it is shown outside of its cases.
-    fn drawn(&self, suite: &LoadedSuite, subject: Subject, failure: &Failure) -> String {
-        let command = suite.command(subject);
+    fn render_failure(&self, suite: &LoadedSuite, subject: Subject, failure: &Failure) -> String {
+        let command = suite.record_command(subject);
         let rerun = format!("{VARIABLE}={} {command}", self.asked.mode.word());
         failure.render(suite.source(), &rerun, Style::Plain)
     }
@@ -176,15 +176,15 @@ fn print_changes(planned: &[Planned<'_>]) {
             let model = &agent.models[subject.model].value.id;
             name = format!("{name} ({})", escape_line(model));
         }
-        let runs = counted(plan.work.count(), "run");
-        Some(format!("  `{name}`: {runs} ({})", plan.work.why()?))
+        let runs = pluralize(plan.work.count(), "run");
+        Some(format!("  `{name}`: {runs} ({})", plan.work.reason()?))
     });
     let told: Vec<String> = told.collect();
     for line in told.iter().take(NAMED) {
         say(line);
     }
     if let more @ 1.. = told.len().saturating_sub(NAMED) {
-        say(&format!("  … and {}", counted(more, "more agent")));
+        say(&format!("  … and {}", pluralize(more, "more agent")));
     }
 }
 /// What may be spent of a suite's budget here, in millionths of a dollar.

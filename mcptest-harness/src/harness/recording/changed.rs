@@ -11,12 +11,12 @@ use mcptest_suite::Subject;
 use mcptest_suite::model::{Agent, GateKind};
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::Store;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 use super::session::first_run;
 use super::work::Work;
-use super::{LiveRecording, REQUEST, ToRecord, failure, lock, not_kept, own_driver};
-use crate::gate::{Input, ReadGate, Unplayable, scope};
+use super::{LiveRecording, REQUEST, ToRecord, lock, own_driver, store_failure, to_failure};
+use crate::gate::{CompiledGate, Input, Unplayable, scope};
 use crate::harness::agent_runs::AgentRuns;
 use crate::harness::loaded::LoadedSuite;
 use crate::harness::lookup::PlaceError;
@@ -24,7 +24,7 @@ use crate::harness::playing::{AgentPlayer, Driver};
 use crate::harness::runs;
 use crate::record::{Live, LiveError, PlayedRun};
 use crate::render::Failure;
-use crate::text::{numbers, truncate};
+use crate::text::{run_numbers, truncate};
 use crate::trace::Run;
 
 /// How many played runs are kept, so that no case plays them again.
@@ -35,22 +35,28 @@ const LONGEST: usize = 240;
 
 impl LiveRecording {
     /// What is to be recorded of an agent so that all its runs are what its code does now.
-    pub(super) fn changed(&self, suite: &LoadedSuite, at: Subject, asked: ToRecord<'_>) -> Work {
-        match self.look(suite, at, asked) {
+    pub(super) fn find_changed(
+        &self,
+        suite: &LoadedSuite,
+        at: Subject,
+        asked: ToRecord<'_>,
+    ) -> Work {
+        match self.compare(suite, at, asked) {
             Ok(work) | Err(work) => work,
         }
     }
 
     /// Compares the recordings with what the code does now. An error is work that is found before anything is
     /// played, or instead of it.
-    fn look(&self, suite: &LoadedSuite, at: Subject, asked: ToRecord<'_>) -> Result<Work, Work> {
+    fn compare(&self, suite: &LoadedSuite, at: Subject, asked: ToRecord<'_>) -> Result<Work, Work> {
         let agent = asked.agent;
-        let fails = |error: LiveError| Work::Fails(failure(agent, error));
+        let fails = |error: LiveError| Work::Fails(to_failure(agent, error));
         if let Some(why) = self.refused.get() {
             return Err(fails(LiveError::new(format!("not recorded: {why}"))));
         }
-        own_driver::keep(self, agent, first_run(&asked.own()).as_ref()).map_err(fails)?;
-        let driver = Driver::of(suite, at, None);
+        own_driver::check_driver(self, agent, first_run(&asked.own_lookup()).as_ref())
+            .map_err(fails)?;
+        let driver = Driver::for_agent(suite, at, None);
         let code = match &driver {
             // Of an agent without code, what its suite asks is all that changes.
             Driver::Code(code) if self.has_own_code(agent) => Some(code),
@@ -61,11 +67,11 @@ impl LiveRecording {
             let prepared = self.driver(agent).prepare(asked.suite, agent, asked.model);
             prepared.map_err(fails)?;
         }
-        self.finish(&asked).map_err(Work::Fails)?;
-        let (runs, unreadable) = self.read(&asked).map_err(Work::Fails)?;
+        self.finish_replacing(&asked).map_err(Work::Fails)?;
+        let (runs, unreadable) = self.read_runs(&asked).map_err(Work::Fails)?;
         let declared = agent.runs.value;
         let (played, unplayed) = match code {
-            Some(code) if !runs.is_empty() => (Some(play(suite, at, code, runs)?), Vec::new()),
+            Some(code) if !runs.is_empty() => (Some(play_runs(suite, at, code, runs)?), Vec::new()),
             _ => (None, runs),
         };
         let runs = played
@@ -81,7 +87,7 @@ impl LiveRecording {
             });
             let differs = match &played {
                 Some(played) => played.differs(place)?,
-                None => other_request(&asked, run),
+                None => request_change(&asked, run),
             };
             if let Some(why) = stale.or(differs) {
                 changes.push((place, why));
@@ -93,14 +99,14 @@ impl LiveRecording {
             return Err(Work::Fails(failure));
         }
         let missing = declared.saturating_sub(runs.len());
-        let Some(why) = reason(&changes, missing, declared, unreadable) else {
+        let Some(why) = change_reason(&changes, missing, declared, unreadable) else {
             let is_whole = runs.len() == declared;
             if let Some(played) = played
                 && is_whole
                 && agent.gate(GateKind::Playback).is_some()
                 && self.kept.fetch_add(declared, Ordering::Relaxed) < KEPT
             {
-                suite.keep(at, played.runs);
+                suite.keep_runs(at, played.runs);
             }
             return Ok(Work::Nothing);
         };
@@ -109,7 +115,7 @@ impl LiveRecording {
             let is_chosen = kept > 0 && !changes.is_empty();
             let mut places: Vec<usize> = changes.iter().map(|(place, _)| *place).collect();
             let mut kept = (0..runs.len()).filter(|place| !places.contains(place));
-            if let Some(why) = kept.find_map(|place| other_request(&asked, &runs[place])) {
+            if let Some(why) = kept.find_map(|place| request_change(&asked, &runs[place])) {
                 return Err(fails(LiveError::new(format!("not recorded: {why}")).help(
                     "record all runs of the agent again, without `--only-runs`, or take back the change",
                 )));
@@ -121,7 +127,7 @@ impl LiveRecording {
                 why,
             });
         }
-        let left = good_ones(suite, at, asked, code)?;
+        let left = unchanged_runs(suite, at, asked, code)?;
         Ok(Work::All {
             count: declared - left.len(),
             left: Some(left),
@@ -130,22 +136,22 @@ impl LiveRecording {
     }
 
     /// Goes on where a process was killed while it replaced runs, so that what is read is whole.
-    fn finish(&self, asked: &ToRecord<'_>) -> Result<(), Failure> {
+    fn finish_replacing(&self, asked: &ToRecord<'_>) -> Result<(), Failure> {
         let Some(store) = asked.store().filter(Store::is_interrupted) else {
             return Ok(());
         };
         if self.asked.dry_run {
             return Ok(());
         }
-        let stored = |error| not_kept(asked.agent, asked.place, &error);
-        let _lock = lock(asked.agent, &asked.wanted(), asked.place, &stored)?;
+        let stored = |error| store_failure(asked.agent, asked.place, &error);
+        let _lock = lock(asked.agent, &asked.lookup(), asked.place, &stored)?;
         store.finish_interrupted().map(drop).map_err(stored)
     }
 
     /// The recordings, and why some of them cannot be read.
-    fn read(&self, asked: &ToRecord<'_>) -> Result<(Vec<Run>, Option<String>), Failure> {
+    fn read_runs(&self, asked: &ToRecord<'_>) -> Result<(Vec<Run>, Option<String>), Failure> {
         let agent = asked.agent;
-        let (files, not_read) = match asked.wanted().files_and_rest() {
+        let (files, not_read) = match asked.lookup().files_and_rest() {
             Ok(found) => found,
             Err(PlaceError::Nothing { .. }) => return Ok((Vec::new(), None)),
             Err(error) => return Err(runs::place_problem(agent, error, asked.place.command)),
@@ -156,27 +162,27 @@ impl LiveRecording {
         match runs::read_files(agent, &files) {
             Ok(runs) => Ok((runs, None)),
             Err(failure) if self.asked.only_runs => Err(failure),
-            Err(failure) => Ok((Vec::new(), Some(failure.in_one_line()))),
+            Err(failure) => Ok((Vec::new(), Some(failure.to_line()))),
         }
     }
 }
 
 /// The runs that an interrupted recording left, by their numbers, where they are what the code does now.
-fn good_ones(
+fn unchanged_runs(
     suite: &LoadedSuite,
     at: Subject,
     asked: ToRecord<'_>,
     code: Option<&Arc<dyn Live>>,
 ) -> Result<Vec<usize>, Work> {
-    let (numbers, runs): (Vec<usize>, Vec<Run>) = asked.left().into_iter().unzip();
+    let (numbers, runs): (Vec<usize>, Vec<Run>) = asked.interrupted_runs().into_iter().unzip();
     let (Some(code), false) = (code, runs.is_empty()) else {
         return Ok(numbers);
     };
-    let played = play(suite, at, code, runs)?;
+    let played = play_runs(suite, at, code, runs)?;
     for place in 0..numbers.len() {
         if played.differs(place)?.is_some() || played.is_red(place) {
             // They are of another code. Those of them that did not meet the change would be chosen runs.
-            let runs = counted(numbers.len(), "run");
+            let runs = pluralize(numbers.len(), "run");
             say(&format!(
                 "{runs} of `{}` that an interrupted recording left: not what the code does now, so they are recorded again too",
                 asked.agent.name.value
@@ -188,7 +194,7 @@ fn good_ones(
 }
 
 /// Runs that were played to the code.
-struct Played {
+struct PlayedRuns {
     runs: AgentRuns,
     /// Whether each of them is what the gate does not accept.
     red: Vec<bool>,
@@ -197,20 +203,20 @@ struct Played {
 }
 
 /// Plays runs to the code, each once.
-fn play(
+fn play_runs(
     suite: &LoadedSuite,
     at: Subject,
     code: &Arc<dyn Live>,
     runs: Vec<Run>,
-) -> Result<Played, Work> {
+) -> Result<PlayedRuns, Work> {
     let agent = suite.agent(at);
     let model = &agent.models[at.model].value;
     let runs = AgentRuns::new(suite.source(), agent, model, runs);
-    let usual = ReadGate::playback(agent.name.span);
+    let usual = CompiledGate::playback(agent.name.span);
     let gate = suite.gates(at).get(GateKind::Playback).unwrap_or(&usual);
     let player = AgentPlayer::new(suite, at, &runs, Arc::clone(code));
     // Nothing is judged yet, so nothing is written.
-    let snapshots = suite.snapshots(at).only_compared(true);
+    let snapshots = suite.snapshots(at).compare_only(true);
     let judgement = gate.judge(&Input {
         player: Some(&player),
         ..suite.input(at, &runs, &snapshots)
@@ -221,10 +227,12 @@ fn play(
         .collect();
     if red.len() != runs.runs().len() {
         let problem = LiveError::new("the recordings could not be played");
-        let why = judgement.failure.unwrap_or_else(|| failure(agent, problem));
+        let why = judgement
+            .failure
+            .unwrap_or_else(|| to_failure(agent, problem));
         return Err(Work::Fails(why));
     }
-    Ok(Played {
+    Ok(PlayedRuns {
         runs,
         red,
         failure: judgement.failure,
@@ -232,7 +240,7 @@ fn play(
     })
 }
 
-impl Played {
+impl PlayedRuns {
     fn is_red(&self, place: usize) -> bool {
         self.red.get(place).copied().unwrap_or_default()
     }
@@ -257,7 +265,7 @@ impl Played {
                 } else {
                     error.show(shown)
                 };
-                Err(Work::Stops(failure(&self.agent, error)))
+                Err(Work::Stops(to_failure(&self.agent, error)))
             }
             Some(Ok(played)) if played.report.model_calls == 0 && played.ended.is_some() => {
                 let how = played.ended.as_deref().unwrap_or_default();
@@ -270,7 +278,7 @@ impl Played {
                 } else {
                     error.show(shown.join("\n"))
                 };
-                Err(Work::Stops(failure(&self.agent, error)))
+                Err(Work::Stops(to_failure(&self.agent, error)))
             }
             Some(Ok(played)) if self.is_red(place) => {
                 let report = &played.report;
@@ -290,7 +298,7 @@ impl Played {
 }
 
 /// Whether a run says that something else was asked of it than the suite says now.
-fn other_request(asked: &ToRecord<'_>, run: &Run) -> Option<String> {
+fn request_change(asked: &ToRecord<'_>, run: &Run) -> Option<String> {
     let recorded = run.cassette()?;
     let recorded = recorded.get(REQUEST)?.as_str()?;
     (recorded != asked.request())
@@ -298,7 +306,7 @@ fn other_request(asked: &ToRecord<'_>, run: &Run) -> Option<String> {
 }
 
 /// Why an agent is recorded anew; nothing where it is not.
-fn reason(
+fn change_reason(
     changes: &[(usize, String)],
     missing: usize,
     declared: usize,
@@ -307,13 +315,13 @@ fn reason(
     let of_runs = changes.first().map(|(_, first)| {
         let places: Vec<usize> = changes.iter().map(|(place, _)| *place).collect();
         let runs = if places.len() == 1 { "run" } else { "runs" };
-        format!("{runs} {}: {first}", numbers(&places))
+        format!("{runs} {}: {first}", run_numbers(&places))
     });
     let not_there = (missing > 0).then(|| {
         if missing == declared {
             "not recorded yet".to_owned()
         } else {
-            format!("{missing} of {} not recorded", counted(declared, "run"))
+            format!("{missing} of {} not recorded", pluralize(declared, "run"))
         }
     });
     let reason = of_runs.or(unreadable).or(not_there)?;

@@ -5,11 +5,11 @@ use std::fmt;
 
 use super::ToRecord;
 use super::work::Work;
-use crate::record::{rates, usd};
-use crate::text::thousands;
+use crate::record::{format_usd, rates};
+use crate::text::with_thousands;
 use crate::trace::{Run, read_file};
 use mcptest_suite::{escape_line, quoted_list};
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 
 /// What some runs will cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) struct Cost {
 
 /// What one recorded run took.
 #[derive(Clone, Copy)]
-struct Taken {
+struct RunCost {
     tokens: u64,
     micro_usd: Option<u64>,
 }
@@ -43,26 +43,26 @@ impl Cost {
         }
         let model = &asked.agent.models[asked.model].value.id;
         let rates = rates(&asked.suite.prices, model);
-        let taken = |run: &Run| -> Option<Taken> {
+        let taken = |run: &Run| -> Option<RunCost> {
             let tokens = run.trace.conversation.tokens;
             let sent_and_written = tokens.prompt.zip(tokens.completion);
             let micro_usd = rates
                 .zip(sent_and_written)
                 .map(|(rates, (prompt, completion))| rates.micro_usd(prompt, completion));
-            Some(Taken {
+            Some(RunCost {
                 tokens: run.trace.tokens_taken()?,
                 micro_usd,
             })
         };
-        let files = asked.own().files().unwrap_or_default().into_iter();
+        let files = asked.own_lookup().files().unwrap_or_default().into_iter();
         let runs = files.flat_map(|(path, shown)| read_file(&path, &shown));
-        let recorded: Vec<Option<Taken>> = runs.map(|run| taken(&run.ok()?)).collect();
-        let known: Vec<Taken> = recorded.iter().flatten().copied().collect();
-        let mean = Taken {
+        let recorded: Vec<Option<RunCost>> = runs.map(|run| taken(&run.ok()?)).collect();
+        let known: Vec<RunCost> = recorded.iter().flatten().copied().collect();
+        let mean = RunCost {
             tokens: mean(known.iter().map(|one| one.tokens)).unwrap_or_default(),
             micro_usd: mean(known.iter().filter_map(|one| one.micro_usd)),
         };
-        for place in places(work, asked.agent.runs.value) {
+        for place in run_indices(work, asked.agent.runs.value) {
             if known.is_empty() {
                 cost.unknown += 1;
                 continue;
@@ -87,7 +87,7 @@ impl Cost {
     }
 
     /// The cost of both.
-    pub(super) fn and(mut self, other: &Self) -> Self {
+    pub(super) fn plus(mut self, other: &Self) -> Self {
         self.tokens = self.tokens.saturating_add(other.tokens);
         self.micro_usd = self.micro_usd.saturating_add(other.micro_usd);
         self.sized += other.sized;
@@ -99,7 +99,7 @@ impl Cost {
 }
 
 /// The places of the runs that are recorded, from 0. Which of all runs were left says little: the first are counted.
-fn places(work: &Work, declared: usize) -> Vec<usize> {
+fn run_indices(work: &Work, declared: usize) -> Vec<usize> {
     match work {
         Work::Some { places, .. } => places.clone(),
         other => (declared - other.count().min(declared)..declared).collect(),
@@ -125,13 +125,17 @@ impl fmt::Display for Cost {
                 "; what they will cost is not known, as no recording of their agents says it",
             );
         }
-        write!(f, ": about {} tokens", thousands(rounded(self.tokens)))?;
+        write!(
+            f,
+            ": about {} tokens",
+            with_thousands(round_up(self.tokens))
+        )?;
         if self.priced > 0 {
-            write!(f, ", ${}", dollars(self.micro_usd))?;
+            write!(f, ", ${}", format_dollars(self.micro_usd))?;
         }
         f.write_str(" (as recorded before)")?;
         if self.unknown > 0 {
-            let runs = counted(self.unknown, "run");
+            let runs = pluralize(self.unknown, "run");
             write!(
                 f,
                 "; not counted: {runs} of agents without a recording that says it"
@@ -151,7 +155,7 @@ impl fmt::Display for Cost {
 }
 
 /// To two digits that say something.
-fn rounded(count: u64) -> u64 {
+fn round_up(count: u64) -> u64 {
     let mut unit = 1;
     while count / unit >= 100 {
         unit *= 10;
@@ -160,12 +164,12 @@ fn rounded(count: u64) -> u64 {
 }
 
 /// Dollars and cents; small amounts to a hundredth of a cent. Rounded up.
-fn dollars(micro: u64) -> String {
+fn format_dollars(micro: u64) -> String {
     if micro < 100_000 {
-        return usd(micro);
+        return format_usd(micro);
     }
     let cents = micro.div_ceil(10_000);
-    format!("{}.{:02}", thousands(cents / 100), cents % 100)
+    format!("{}.{:02}", with_thousands(cents / 100), cents % 100)
 }
 
 #[cfg(test)]
@@ -193,7 +197,7 @@ mod tests {
             ..Cost::default()
         };
         assert_eq!(
-            cost.and(&more).to_string(),
+            cost.plus(&more).to_string(),
             ": about 32,000 tokens, $0.42 (as recorded before); not counted: 4 runs of agents without a recording that says it; \
              no price is known for `qwen3`"
         );
@@ -211,11 +215,11 @@ mod tests {
 
     #[test]
     fn amounts_are_short_and_no_number_is_too_large() {
-        let counts = [0, 9, 99, 149, 150, 1_250, 30_999, u64::MAX].map(rounded);
+        let counts = [0, 9, 99, 149, 150, 1_250, 30_999, u64::MAX].map(round_up);
         assert_eq!(counts[..7], [0, 9, 99, 150, 150, 1_300, 31_000]);
         assert!(counts[7] >= 18_000_000_000_000_000_000);
-        assert_eq!(dollars(4_200), "0.0042");
-        assert_eq!(dollars(12_345_678_901), "12,345.68");
+        assert_eq!(format_dollars(4_200), "0.0042");
+        assert_eq!(format_dollars(12_345_678_901), "12,345.68");
         assert_eq!(mean([1, 2].into_iter()), Some(2));
         assert_eq!(mean([].into_iter()), None);
     }

@@ -42,13 +42,13 @@ use regex::Regex;
 
 use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
-use super::lookup::Wanted;
-use super::regression::compared;
+use super::lookup::RunLookup;
+use super::regression::is_compared;
 use super::runs::{self, SuitePlace};
 use super::verdicts::panic_text;
-use crate::command::call;
+use crate::command::command_line;
 use crate::eval::{FaultPlan, PlaybackOptions};
-use crate::record::{Live, LiveError, Mode, RecordAsked};
+use crate::record::{Live, LiveError, Mode, RecordRequest};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run};
 
@@ -67,7 +67,7 @@ const TOGETHER: &str = "NEXTEST_RUN_ID";
 
 /// Recording live, as it was asked for.
 pub(crate) struct LiveRecording {
-    asked: RecordAsked,
+    asked: RecordRequest,
     live: Arc<dyn Live>,
     /// What runs agents that are commands.
     commands: Arc<dyn Live>,
@@ -89,10 +89,10 @@ pub(crate) fn requested_recording(
     let Some(asked) = crate::record::read_record_request()? else {
         return Ok(None);
     };
-    if asked.dry_run && notes().0.is_some() {
+    if asked.dry_run && shared_notes().0.is_some() {
         return Err(format!(
             "a dry run is not for nextest, which would call cases passed that nobody judged\n\nhelp: use `cargo test`, or `{}`",
-            call("record --dry-run")
+            command_line("record --dry-run")
         ));
     }
     let live = own_loop.map_or_else(built_in, Arc::clone);
@@ -148,13 +148,13 @@ struct ToRecord<'a> {
 }
 
 impl<'a> ToRecord<'a> {
-    fn wanted(&self) -> Wanted<'a> {
-        self.place.wanted(self.suite, self.agent, self.model)
+    fn lookup(&self) -> RunLookup<'a> {
+        self.place.lookup(self.suite, self.agent, self.model)
     }
 
     /// What is looked for among the suite's own recordings, wherever new ones are put.
-    fn own(&self) -> Wanted<'a> {
-        self.own_place.wanted(self.suite, self.agent, self.model)
+    fn own_lookup(&self) -> RunLookup<'a> {
+        self.own_place.lookup(self.suite, self.agent, self.model)
     }
 }
 
@@ -175,12 +175,12 @@ impl LiveRecording {
     }
 
     /// From now on nothing is recorded, for a reason.
-    pub(crate) fn refuse(&self, why: String) {
+    pub(crate) fn refuse_all(&self, why: String) {
         self.refused.get_or_init(|| why);
     }
 
     /// The folder that gets the recordings of a package, where that is not the package's own.
-    pub(crate) fn elsewhere(&self, package: &Path) -> Result<Option<PathBuf>, String> {
+    pub(crate) fn target_folder(&self, package: &Path) -> Result<Option<PathBuf>, String> {
         let Some(into) = &self.asked.into else {
             return Ok(None);
         };
@@ -209,42 +209,42 @@ impl LiveRecording {
             let ensure = || {
                 let plan = match plan {
                     Some(plan) => plan,
-                    None => self.announced_alone(suite, subject, find())?,
+                    None => self.announce_alone(suite, subject, find())?,
                 };
-                with_subject(suite, subject, |asked| self.ensure(asked, plan, &find))
+                with_subject(suite, subject, |asked| self.record_plan(asked, plan, &find))
             };
             // The cases of other agents are judged all the same.
             catch_unwind(AssertUnwindSafe(ensure)).unwrap_or_else(|panic| {
                 let error = LiveError::new("the recording panicked");
                 let said = panic_text(&*panic).unwrap_or_default();
-                Err(failure(agent, error.show(said)))
+                Err(to_failure(agent, error.show(said)))
             })
         });
     }
 
     /// Records what a plan says; when that is nothing, does nothing. Whether all runs that are there now are new.
-    fn ensure(
+    fn record_plan(
         &self,
         subject: ToRecord<'_>,
         plan: Plan,
         find: &dyn Fn() -> Plan,
     ) -> Result<bool, Failure> {
         let ToRecord { agent, place, .. } = subject;
-        let wanted = subject.wanted();
+        let wanted = subject.lookup();
         match plan.work {
             Work::Nothing => return Ok(false),
             Work::Fails(failure) | Work::Stops(failure) => return Err(failure),
             Work::Missing(_) if is_complete(agent, &wanted) => return Ok(false),
             _ => {}
         }
-        let stored = |error: StoreError| not_kept(agent, place, &error);
+        let stored = |error: StoreError| store_failure(agent, place, &error);
         let (layout, mut lock) = lock(agent, &wanted, place, &stored)?;
-        let store = store(agent, &layout).map_err(stored)?;
-        let (done, failed) = notes();
+        let store = open_store(agent, &layout).map_err(stored)?;
+        let (done, failed) = shared_notes();
         let note = lock.read_note().map_err(stored)?;
         if note.is_some() && note == failed {
             let problem = "not recorded: the recording failed in another case of this run";
-            return Err(failure(
+            return Err(to_failure(
                 agent,
                 LiveError::new(problem).help("see the agent's own case"),
             ));
@@ -262,7 +262,7 @@ impl LiveRecording {
             Mode::Changed => {
                 store.finish_interrupted().map_err(stored)?;
                 // Another process may have recorded in the meantime.
-                if plan.is_of_now(&subject) {
+                if plan.is_current(&subject) {
                     plan
                 } else {
                     find()
@@ -273,9 +273,9 @@ impl LiveRecording {
         let recorded = match plan.work {
             Work::Nothing => return Ok(false),
             Work::Fails(failure) | Work::Stops(failure) => return Err(failure),
-            Work::Missing(_) => session.missing(),
-            Work::All { left, .. } => session.all(left.as_deref()),
-            Work::Some { places, chosen, .. } => session.only(&places, chosen),
+            Work::Missing(_) => session.add_missing(),
+            Work::All { left, .. } => session.record_all(left.as_deref()),
+            Work::Some { places, chosen, .. } => session.replace_runs(&places, chosen),
         };
         let note = if recorded.is_ok() { done } else { failed };
         if let Some(note) = note {
@@ -291,7 +291,7 @@ fn with_subject<T>(
     subject: Subject,
     run: impl FnOnce(ToRecord<'_>) -> T,
 ) -> T {
-    let command = suite.command(subject);
+    let command = suite.record_command(subject);
     // What is recorded now was not there before.
     let (near, own_near) = (OnceLock::new(), OnceLock::new());
     run(ToRecord {
@@ -299,16 +299,16 @@ fn with_subject<T>(
         agent: suite.agent(subject),
         model: subject.model,
         faults: &suite.gates(subject).fault_plan(),
-        redact: suite.redact(),
+        redact: suite.redact_patterns(),
         playback: suite.gates(subject).playback_options(),
-        place: &suite.place(&command, &near),
-        own_place: &suite.own_place(&command, &own_near),
+        place: &suite.suite_place(&command, &near),
+        own_place: &suite.own_suite_place(&command, &own_near),
         stale: &|runs| suite.stale(subject, &command).findings(runs),
     })
 }
 
 /// The runs of an agent on disk.
-fn store(agent: &Agent, layout: &Layout) -> Result<Store, StoreError> {
+fn open_store(agent: &Agent, layout: &Layout) -> Result<Store, StoreError> {
     match &agent.cassette {
         Some(_) => Store::pinned(layout),
         None => Store::new(layout),
@@ -316,7 +316,7 @@ fn store(agent: &Agent, layout: &Layout) -> Result<Store, StoreError> {
 }
 
 /// The agents whose runs a case is judged by.
-pub(crate) fn needed(suite: &LoadedSuite, case: &Case) -> Vec<Subject> {
+pub(crate) fn needed_subjects(suite: &LoadedSuite, case: &Case) -> Vec<Subject> {
     if case.kind != CaseKind::SuiteRegression {
         return case.kind.subject().into_iter().collect();
     }
@@ -325,12 +325,14 @@ pub(crate) fn needed(suite: &LoadedSuite, case: &Case) -> Vec<Subject> {
         CaseKind::Agent(subject) if case.ignored.is_none() => Some(subject),
         _ => None,
     });
-    judged.filter(|subject| compared(suite, *subject)).collect()
+    judged
+        .filter(|subject| is_compared(suite, *subject))
+        .collect()
 }
 
 /// What the processes of one nextest run tell each other: that an agent is recorded, that its
 /// recording failed. Each of them would pay for it again.
-fn notes() -> (Option<String>, Option<String>) {
+fn shared_notes() -> (Option<String>, Option<String>) {
     match std::env::var(TOGETHER) {
         Ok(run) if !run.is_empty() => (
             Some(format!("{TOGETHER}={run} recorded")),
@@ -342,7 +344,7 @@ fn notes() -> (Option<String>, Option<String>) {
 
 /// Whether as many runs are there as are declared, and nothing was interrupted. Looks, and writes
 /// nothing.
-fn is_complete(agent: &Agent, wanted: &Wanted<'_>) -> bool {
+fn is_complete(agent: &Agent, wanted: &RunLookup<'_>) -> bool {
     let there = wanted.files().is_ok_and(|files| {
         let lines = |path: &std::path::Path| {
             let text = std::fs::read(path).unwrap_or_default();
@@ -368,7 +370,7 @@ fn is_complete(agent: &Agent, wanted: &Wanted<'_>) -> bool {
 /// The place of an agent's recordings, and the lock on it.
 fn lock(
     agent: &Agent,
-    wanted: &Wanted<'_>,
+    wanted: &RunLookup<'_>,
     place: &SuitePlace<'_>,
     stored: &dyn Fn(StoreError) -> Failure,
 ) -> Result<(Layout, Lock), Failure> {
@@ -376,8 +378,8 @@ fn lock(
         let layout = wanted.layout(agent.runs.value);
         let layout = layout.map_err(|error| runs::place_problem(agent, error, place.command))?;
         place
-            .keeps(agent, &layout)
-            .map_err(|error| failure(agent, error))?;
+            .check_target_folder(agent, &layout)
+            .map_err(|error| to_failure(agent, error))?;
         Ok::<_, Failure>(layout)
     };
     let mut found = layout()?;
@@ -398,11 +400,11 @@ fn lock(
     }
 }
 
-fn not_kept(agent: &Agent, place: &SuitePlace<'_>, error: &StoreError) -> Failure {
+fn store_failure(agent: &Agent, place: &SuitePlace<'_>, error: &StoreError) -> Failure {
     // Paths are shown from the crate's folder.
     let folder = format!("{}{}", place.crate_dir.display(), std::path::MAIN_SEPARATOR);
     let short = |text: String| text.replace(&folder, "");
-    failure(
+    to_failure(
         agent,
         LiveError::new(format!(
             "the recordings of `{}` cannot be saved: {}",
@@ -414,7 +416,7 @@ fn not_kept(agent: &Agent, place: &SuitePlace<'_>, error: &StoreError) -> Failur
 }
 
 /// An error as a failure of the agent's case.
-fn failure(agent: &Agent, error: LiveError) -> Failure {
+fn to_failure(agent: &Agent, error: LiveError) -> Failure {
     let span = error.at.unwrap_or(agent.name.span);
     let mut problem = Diagnostic::new(error.problem).label(span, "");
     if let Some(note) = error.note {

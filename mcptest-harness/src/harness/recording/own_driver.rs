@@ -5,13 +5,13 @@ use mcptest_suite::model::{Agent, GateKind};
 use serde_json::Value;
 
 use super::LiveRecording;
-use crate::harness::playing::elsewhere;
+use crate::harness::playing::elsewhere_text;
 use crate::record::LiveError;
 use crate::record::own_code::{GIVE_CODE, WITHOUT_CODE, is_of_built_in, is_of_own_code};
 
 /// Refuses a driver that is not the agent's own code, where the suite asks for that code or it made the first of the
 /// runs that are there.
-pub(super) fn keep(
+pub(super) fn check_driver(
     recording: &LiveRecording,
     agent: &Agent,
     there: Option<&Value>,
@@ -25,7 +25,7 @@ pub(super) fn keep(
     let gate = gate.filter(|_| elsewhere_too || recording.has_own_loop || is_of_own_code);
     if let Some(gate) = gate {
         let error = if elsewhere_too {
-            LiveError::new(elsewhere(agent, true)).help(
+            LiveError::new(elsewhere_text(agent, true)).help(
                 "record such a function with `MCPTEST_RECORD=all cargo test`; if the agent is a program, add `command: [program, argument]`",
             )
         } else {

@@ -5,27 +5,27 @@ use std::path::PathBuf;
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::RunPlace;
 
-use super::redaction_counts::TakenOut;
+use super::redaction_counts::RedactionCounts;
 use super::session::RecordingSession;
-use crate::harness::lookup::Wanted;
+use crate::harness::lookup::RunLookup;
 use crate::render::Failure;
 
 impl RecordingSession<'_> {
     /// Records these runs alone, by their places, and leaves the others as they are. `chosen`: others are kept although
     /// the agent changed. Whether all runs are new, which they are not.
-    pub(super) fn only(&self, places: &[usize], chosen: bool) -> Result<bool, Failure> {
+    pub(super) fn replace_runs(&self, places: &[usize], chosen: bool) -> Result<bool, Failure> {
         let agent = self.subject.agent;
         self.store.prepare(agent.runs.value).map_err(self.stored)?;
-        let there = run_places(&self.subject.wanted());
+        let there = run_places(&self.subject.lookup());
         let before = self.recorded_tools();
         let progress = self.prepare()?;
-        let (mut taken, mut last) = (TakenOut::default(), None);
+        let (mut taken, mut last) = (RedactionCounts::default(), None);
         for place in places {
-            let mut run = self.record(place + 1, &progress)?;
+            let mut run = self.record_run(place + 1, &progress)?;
             if chosen {
                 run["chosen"] = true.into();
             }
-            taken.add(&run);
+            taken.add_run(&run);
             match there.get(*place) {
                 Some(old) => self.store.replace_run(old, &run),
                 None => self.store.add(&run).map(drop),
@@ -53,7 +53,7 @@ impl RecordingSession<'_> {
 }
 
 /// Where the runs lie, in their order.
-fn run_places(wanted: &Wanted<'_>) -> Vec<RunPlace> {
+fn run_places(wanted: &RunLookup<'_>) -> Vec<RunPlace> {
     let files = wanted.files().unwrap_or_default().into_iter();
     let of_file = |(file, _): (PathBuf, String)| -> Vec<RunPlace> {
         let place = |line| RunPlace::new(file.clone(), line);

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::cost::Cost;
 use super::work::Work;
-use super::{LiveRecording, REQUEST, ToRecord, failure, is_complete, store, with_subject};
+use super::{LiveRecording, REQUEST, ToRecord, is_complete, open_store, to_failure, with_subject};
 use crate::harness::loaded::LoadedSuite;
-use crate::harness::lookup::Wanted;
+use crate::harness::lookup::RunLookup;
 use crate::harness::verdicts::panic_text;
 use crate::record::{LiveError, Mode, request_fingerprint};
 use crate::trace::{Origin, Run, parse_run};
@@ -29,8 +29,8 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Whether the files are those that it was found out from.
-    pub(super) fn is_of_now(&self, subject: &ToRecord<'_>) -> bool {
-        self.stamp == stamp(subject)
+    pub(super) fn is_current(&self, subject: &ToRecord<'_>) -> bool {
+        self.stamp == files_stamp(subject)
     }
 }
 
@@ -39,16 +39,16 @@ impl LiveRecording {
     pub(crate) fn plan(&self, suite: &LoadedSuite, subject: Subject) -> Plan {
         with_subject(suite, subject, |asked| {
             let is_looked_at = self.asked.mode == Mode::Changed;
-            let stamp = if is_looked_at { stamp(&asked) } else { 0 };
+            let stamp = if is_looked_at { files_stamp(&asked) } else { 0 };
             let work = match self.asked.mode {
-                Mode::Missing => missing(&asked),
-                Mode::All => all(&asked),
+                Mode::Missing => missing_work(&asked),
+                Mode::All => all_work(&asked),
                 Mode::Changed => {
-                    let find = || self.changed(suite, subject, asked);
+                    let find = || self.find_changed(suite, subject, asked);
                     catch_unwind(AssertUnwindSafe(find)).unwrap_or_else(|panic| {
                         let error = LiveError::new("looking for what changed panicked");
                         let said = panic_text(&*panic).unwrap_or_default();
-                        Work::Fails(failure(asked.agent, error.show(said)))
+                        Work::Fails(to_failure(asked.agent, error.show(said)))
                     })
                 }
             };
@@ -70,19 +70,19 @@ impl ToRecord<'_> {
 
     /// The runs of the agent on disk; nothing where there is no one place for them.
     pub(super) fn store(&self) -> Option<Store> {
-        let layout = self.wanted().layout(self.agent.runs.value).ok()?;
-        store(self.agent, &layout).ok()
+        let layout = self.lookup().layout(self.agent.runs.value).ok()?;
+        open_store(self.agent, &layout).ok()
     }
 
     /// The runs that an interrupted recording left and that are of what the suite asks now, by their numbers.
-    pub(super) fn left(&self) -> Vec<(usize, Run)> {
+    pub(super) fn interrupted_runs(&self) -> Vec<(usize, Run)> {
         let files = self.store().and_then(|store| store.staged_files().ok());
         let asked = self.request();
         let read = files.into_iter().flatten().filter_map(|(number, path)| {
             let bytes = std::fs::read(&path).ok()?;
             let value: Value = serde_json::from_slice(&bytes).ok()?;
             let fits = number <= self.agent.runs.value && value[REQUEST] == asked.as_str();
-            let origin = Origin::file(self.wanted().display_path(&path));
+            let origin = Origin::file(self.lookup().display_path(&path));
             let run = parse_run(&bytes, &origin).ok().filter(|_| fits)?;
             Some((number, run))
         });
@@ -93,23 +93,23 @@ impl ToRecord<'_> {
 }
 
 /// The work to record the runs that are declared and not there. Looks, and writes nothing.
-fn missing(asked: &ToRecord<'_>) -> Work {
-    let wanted = asked.wanted();
+fn missing_work(asked: &ToRecord<'_>) -> Work {
+    let wanted = asked.lookup();
     if is_complete(asked.agent, &wanted) {
         return Work::Nothing;
     }
     let declared = asked.agent.runs.value;
-    let there = asked.store().and_then(|store| store.recorded().ok());
+    let there = asked.store().and_then(|store| store.count_runs().ok());
     let there = match there.unwrap_or_default() {
-        0 => asked.left().len(),
+        0 => asked.interrupted_runs().len(),
         there => there,
     };
     Work::Missing(declared.saturating_sub(there))
 }
 
 /// The work to record all runs, but for those that an interrupted recording left.
-fn all(asked: &ToRecord<'_>) -> Work {
-    let left = asked.left().len();
+fn all_work(asked: &ToRecord<'_>) -> Work {
+    let left = asked.interrupted_runs().len();
     let published = asked.store().is_some_and(|store| store.is_interrupted());
     let left = if published { 0 } else { left };
     Work::All {
@@ -120,9 +120,9 @@ fn all(asked: &ToRecord<'_>) -> Work {
 }
 
 /// What tells the files of an agent's runs, and of those that were left, from others: in this process alone.
-fn stamp(asked: &ToRecord<'_>) -> u64 {
+fn files_stamp(asked: &ToRecord<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let there = files(&asked.wanted());
+    let there = run_files(&asked.lookup());
     let left = asked.store().and_then(|store| store.staged_files().ok());
     let left = left.into_iter().flatten().map(|(_, path)| path);
     for path in there.into_iter().chain(left) {
@@ -132,7 +132,7 @@ fn stamp(asked: &ToRecord<'_>) -> u64 {
     hasher.finish()
 }
 
-fn files(wanted: &Wanted<'_>) -> Vec<std::path::PathBuf> {
+fn run_files(wanted: &RunLookup<'_>) -> Vec<std::path::PathBuf> {
     let files = wanted.files().unwrap_or_default().into_iter();
     files.map(|(path, _)| path).collect()
 }

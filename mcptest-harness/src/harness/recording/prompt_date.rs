@@ -22,7 +22,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// The forms of a date in a text, each with the mask for dates of this form.
-fn forms(date: &str) -> Option<[(String, &'static str); 3]> {
+fn date_forms(date: &str) -> Option<[(String, &'static str); 3]> {
     let mut parts = date.splitn(3, '-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
     let month = MONTHS.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
@@ -41,7 +41,7 @@ fn forms(date: &str) -> Option<[(String, &'static str); 3]> {
 }
 
 /// Whether a date stands in a text, and is no part of a longer number.
-fn stands_in(text: &str, date: &str) -> bool {
+fn contains_date(text: &str, date: &str) -> bool {
     let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
     text.match_indices(date).any(|(at, _)| {
         let after = text[at + date.len()..].chars().next();
@@ -56,9 +56,9 @@ pub(super) fn date_note(agent: &str, run: &Value, options: &PlaybackOptions) -> 
     for mask in options.mask.iter().filter_map(|mask| Regex::new(mask).ok()) {
         prompt = mask.replace_all(&prompt, "\u{0}").into_owned();
     }
-    let (found, mask) = forms(date)?
+    let (found, mask) = date_forms(date)?
         .into_iter()
-        .find(|(form, _)| stands_in(&prompt, form))?;
+        .find(|(form, _)| contains_date(&prompt, form))?;
     let mut masks = options.mask.clone();
     masks.push(mask.to_owned());
     let masks = masks

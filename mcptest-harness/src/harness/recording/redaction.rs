@@ -9,7 +9,7 @@ use crate::record::{LiveError, RunRequest};
 use crate::text::truncate;
 use mcptest_trace::record::Recorder;
 use mcptest_trace::record::environment::{provider_secrets, secrets, secrets_by_name, variables};
-use mcptest_trace::record::redact::{Redactor, secrets_of_arguments};
+use mcptest_trace::record::redact::{Redactor, secrets_in_arguments};
 
 /// The longest line of what a server or provider said that is shown, in characters.
 const LINE: usize = 2_000;
@@ -58,13 +58,13 @@ fn argument_secrets(suite: &Suite, agent: &Agent) -> Vec<(String, String)> {
     });
     let commands = own.chain(servers);
     commands
-        .flat_map(|command| secrets_of_arguments(command))
+        .flat_map(|command| secrets_in_arguments(command))
         .collect()
 }
 
 /// What the suite itself says is compared with the recording when it is judged, so blanking must not touch it; and a secret
 /// in it would be no secret. `redactor`: takes out what is taken out everywhere. A word may stand in a text of the suite.
-pub(super) fn no_secret_in_the_suite(
+pub(super) fn check_suite_secrets(
     agent: &Agent,
     model: usize,
     redactor: &Redactor,
@@ -88,7 +88,7 @@ pub(super) fn no_secret_in_the_suite(
 
 /// The error without secrets: servers and providers may say what was sent to them. It is cut only
 /// then, or a cut secret would not be known.
-pub(super) fn redacted(error: LiveError, redactor: &Redactor) -> LiveError {
+pub(super) fn redact_error(error: LiveError, redactor: &Redactor) -> LiveError {
     let redacted = |text: String| redactor.redact_text(&text).into_owned();
     let short = |text: String| {
         let lines = text.lines().map(|line| truncate(line, LINE));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mcptest_suite::escape_line;
-use mcptest_trace::text::counted;
+use mcptest_trace::text::pluralize;
 use serde_json::Value;
 
 /// What stands in the place of a secret begins so, and has a name and a bracket after it.
@@ -11,17 +11,17 @@ const MARKER: &str = "[redacted";
 
 /// The places, by the name of what stood there; the name is empty where a pattern matched.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct TakenOut(BTreeMap<String, usize>);
+pub(super) struct RedactionCounts(BTreeMap<String, usize>);
 
-impl TakenOut {
+impl RedactionCounts {
     /// Counts the places of a run.
-    pub(super) fn add(&mut self, run: &Value) {
+    pub(super) fn add_run(&mut self, run: &Value) {
         match run {
             Value::String(text) => self.add_text(text),
-            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.add_run(item)),
             Value::Object(map) => map.iter().for_each(|(key, value)| {
                 self.add_text(key);
-                self.add(value);
+                self.add_run(value);
             }),
             _ => {}
         }
@@ -38,7 +38,7 @@ impl TakenOut {
     /// What is said of the runs of an agent; nothing where nothing was taken out.
     pub(super) fn summary(&self, agent: &str) -> Option<String> {
         let each = self.0.iter().map(|(name, count)| {
-            let places = counted(*count, "place");
+            let places = pluralize(*count, "place");
             match name.as_str() {
                 "" => format!("{places} that `redact:` matches"),
                 name => format!("{places} because of `{}`", escape_line(name)),
@@ -63,9 +63,9 @@ mod tests {
 
     #[test]
     fn places_are_counted_by_what_stood_there() {
-        let mut taken = TakenOut::default();
+        let mut taken = RedactionCounts::default();
         assert_eq!(taken.summary("Clerk"), None);
-        taken.add(&json!({
+        taken.add_run(&json!({
             "user_prompt": "run the [redacted OPENAI_API_KEY]",
             "trace": { "final_response": "the la[redacted OPENAI_API_KEY] [redacted OPENAI_API_KEY] of [redacted]", "n": 7 },
             "[redacted DESK_TOKEN]": ["[redacted"],

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::redaction::{no_secret_in_the_suite, redacted, redactor};
-use super::redaction_counts::TakenOut;
+use super::redaction::{check_suite_secrets, redact_error, redactor};
+use super::redaction_counts::RedactionCounts;
 use super::tools::{Tools, tools_change};
-use super::{LiveRecording, REQUEST, TOOLS, ToRecord, failure, own_driver, prompt_date, runs};
+use super::{LiveRecording, REQUEST, TOOLS, ToRecord, own_driver, prompt_date, runs, to_failure};
 use crate::eval::Decisions;
-use crate::gate::may_act_in_text;
-use crate::harness::lookup::Wanted;
+use crate::gate::note_text_agents;
+use crate::harness::lookup::RunLookup;
 use mcptest_suite::escape_line;
 use mcptest_suite::model::GateKind;
 use mcptest_trace::record::redact::suspects;
@@ -32,9 +32,9 @@ pub(super) struct RecordingSession<'a> {
 
 impl RecordingSession<'_> {
     /// Adds the runs that are declared and not there; whether all runs are new.
-    pub(super) fn missing(&self) -> Result<bool, Failure> {
+    pub(super) fn add_missing(&self) -> Result<bool, Failure> {
         let declared = self.subject.agent.runs.value;
-        let there = self.store.recorded().map_err(self.stored)?;
+        let there = self.store.count_runs().map_err(self.stored)?;
         if there >= declared {
             // Interrupted while the last new run was put in its place.
             return self
@@ -44,18 +44,18 @@ impl RecordingSession<'_> {
                 .map_err(self.stored);
         }
         self.store.prepare(declared).map_err(self.stored)?;
-        if there == 0 && !self.staged()?.is_empty() {
-            return self.all(None);
+        if there == 0 && !self.staged_runs()?.is_empty() {
+            return self.record_all(None);
         }
         if there > 0 {
             self.refuse_to_mix()?;
         }
         let before = self.recorded_tools();
         let progress = self.prepare()?;
-        let (mut taken, mut last) = (TakenOut::default(), None);
+        let (mut taken, mut last) = (RedactionCounts::default(), None);
         for number in there + 1..=declared {
-            let run = self.record(number, &progress)?;
-            taken.add(&run);
+            let run = self.record_run(number, &progress)?;
+            taken.add_run(&run);
             if number == there + 1 {
                 self.compare_tools(before.as_ref(), &run);
             }
@@ -75,13 +75,13 @@ impl RecordingSession<'_> {
     /// process.
     ///
     /// `left`: the runs that an interrupted recording left and that are good, where somebody found that out.
-    pub(super) fn all(&self, left: Option<&[usize]>) -> Result<bool, Failure> {
+    pub(super) fn record_all(&self, left: Option<&[usize]>) -> Result<bool, Failure> {
         let agent = self.subject.agent;
         let declared = agent.runs.value;
         self.store.prepare(declared).map_err(self.stored)?;
         let before = self.recorded_tools();
         let progress = self.prepare()?;
-        let mut earlier = self.staged()?;
+        let mut earlier = self.staged_runs()?;
         earlier.retain(|number, _| left.is_none_or(|left| left.contains(number)));
         if !earlier.is_empty() {
             say(&format!(
@@ -94,7 +94,7 @@ impl RecordingSession<'_> {
         while let Some(number) = (1..=declared)
             .find(|number| !recorded.contains_key(number) && !earlier.contains_key(number))
         {
-            let run = self.record(number, &progress)?;
+            let run = self.record_run(number, &progress)?;
             self.store.stage(number, &run).map_err(self.stored)?;
             // Runs of other tools are no runs of this agent. Those that an earlier process left are
             // recorded again; servers that change from start to start would be recorded for ever.
@@ -103,7 +103,7 @@ impl RecordingSession<'_> {
                 others.find(|other| other[TOOLS] != run[TOOLS]).cloned()
             };
             if let Some(other) = changed(&recorded) {
-                return Err(failure(agent, tools_change(&other, &run)));
+                return Err(to_failure(agent, tools_change(&other, &run)));
             }
             if changed(&earlier).is_some() {
                 say("the tools changed since then: these runs are recorded again too");
@@ -113,9 +113,9 @@ impl RecordingSession<'_> {
         }
         self.store.publish(declared).map_err(self.stored)?;
         progress.done(recorded.len(), &self.display_path());
-        let mut taken = TakenOut::default();
+        let mut taken = RedactionCounts::default();
         for run in recorded.values() {
-            taken.add(run);
+            taken.add_run(run);
         }
         self.print_summary(&taken, recorded.values().last());
         if let Some(run) = recorded.values().chain(earlier.values()).next() {
@@ -125,7 +125,7 @@ impl RecordingSession<'_> {
     }
 
     /// Says how much was taken out of the runs that were recorded, and whether the last of them has the date of today.
-    pub(super) fn print_summary(&self, taken: &TakenOut, last: Option<&Value>) {
+    pub(super) fn print_summary(&self, taken: &RedactionCounts, last: Option<&Value>) {
         let ToRecord {
             agent, playback, ..
         } = self.subject;
@@ -134,7 +134,7 @@ impl RecordingSession<'_> {
             .zip(playback)
             .and_then(|(run, options)| prompt_date::date_note(agent, run, options));
         let read = last.and_then(|run| self.read_back(run).ok());
-        let silent = read.and_then(|run| may_act_in_text(&[run]));
+        let silent = read.and_then(|run| note_text_agents(&[run]));
         let silent = silent.map(|told| format!("note: `{agent}`: {told}"));
         for told in [taken.summary(agent), dated, silent].into_iter().flatten() {
             say(&told);
@@ -143,7 +143,7 @@ impl RecordingSession<'_> {
 
     /// The staged runs, by number, that are of what the suite asks now. Others are recorded again
     /// and so replaced.
-    fn staged(&self) -> Result<BTreeMap<usize, Value>, Failure> {
+    fn staged_runs(&self) -> Result<BTreeMap<usize, Value>, Failure> {
         let agent = self.subject.agent;
         let asked = self.request_fingerprint();
         let staged = self.store.staged().map_err(self.stored)?;
@@ -161,7 +161,7 @@ impl RecordingSession<'_> {
     pub(super) fn prepare(&self) -> Result<Progress, Failure> {
         let subject = self.subject;
         let agent = subject.agent;
-        let failed = |error| failure(agent, error);
+        let failed = |error| to_failure(agent, error);
         if let Some(why) = self.recording.refused.get() {
             return Err(failed(LiveError::new(format!("not recorded: {why}"))));
         }
@@ -174,19 +174,19 @@ impl RecordingSession<'_> {
             let at = Some(first.span);
             return Err(failed(LiveError { at, ..error }));
         }
-        let there = first_run(&subject.own());
-        own_driver::keep(self.recording, agent, there.as_ref()).map_err(failed)?;
+        let there = first_run(&subject.own_lookup());
+        own_driver::check_driver(self.recording, agent, there.as_ref()).map_err(failed)?;
         if there.is_none() {
             self.say_who_records();
         }
         let taken_out = || redactor(subject.suite, agent, subject.redact, None);
-        let everywhere = taken_out().map_err(failed)?.without_words();
-        no_secret_in_the_suite(agent, subject.model, &everywhere).map_err(failed)?;
+        let everywhere = taken_out().map_err(failed)?.without_weak_values();
+        check_suite_secrets(agent, subject.model, &everywhere).map_err(failed)?;
         let redactor = taken_out().map_err(failed)?;
         self.recording
             .driver(agent)
             .prepare(subject.suite, agent, subject.model)
-            .map_err(|found| failed(redacted(found, &redactor)))?;
+            .map_err(|found| failed(redact_error(found, &redactor)))?;
         Ok(Progress::new(&agent.name.value, agent.runs.value))
     }
 
@@ -206,7 +206,7 @@ impl RecordingSession<'_> {
     }
 
     /// Records one run, live. The run can be read back, and holds no secret.
-    pub(super) fn record(&self, number: usize, progress: &Progress) -> Result<Value, Failure> {
+    pub(super) fn record_run(&self, number: usize, progress: &Progress) -> Result<Value, Failure> {
         let ToRecord {
             suite,
             agent,
@@ -220,7 +220,7 @@ impl RecordingSession<'_> {
         // Runs that are alike are told from copies by the millisecond in which they began.
         std::thread::sleep(Duration::from_millis(1));
         let mut recorder = Recorder::new(&request.agent, &request.model);
-        recorder.is_written_elsewhere();
+        recorder.disable_writing();
         if let Some(system_prompt) = &request.system_prompt {
             recorder.system_prompt(system_prompt);
         }
@@ -230,21 +230,27 @@ impl RecordingSession<'_> {
         let live = self.recording.driver(agent);
         let ran = live.run(suite, agent, model, &request, &mut recorder, progress);
         let redactor = redactor(suite, agent, redact, Some(&recorder));
-        let redactor = redactor.map_err(|error| failure(agent, error))?;
-        let ran =
-            ran.map_err(|found| failure(agent, self.in_run(number, redacted(found, &redactor))))?;
+        let redactor = redactor.map_err(|error| to_failure(agent, error))?;
+        let ran = ran.map_err(|found| {
+            to_failure(
+                agent,
+                self.with_run_number(number, redact_error(found, &redactor)),
+            )
+        })?;
         let mut run = ran.unwrap_or_else(|| recorder.cassette());
         run[REQUEST] = self.request_fingerprint().into();
         // A word may look like a credential in a text of the suite, and is compared with it.
         let said = request.user_turns.iter().chain(&request.system_prompt);
-        let redactor = redactor.with_kept(said.cloned());
+        let redactor = redactor.with_kept_texts(said.cloned());
         redactor.redact_run(&mut run);
         self.warn_of_keys(number, &run);
         self.read_back(&run).map_err(|error| {
             let problem = "the recording could not be read back";
-            failure(
+            to_failure(
                 agent,
-                LiveError::new(problem).show(error.drawn()).help(error.help),
+                LiveError::new(problem)
+                    .show(error.render())
+                    .help(error.help),
             )
         })?;
         Ok(run)
@@ -266,7 +272,7 @@ impl RecordingSession<'_> {
     }
 
     /// Says which run it was, and what becomes of those before it.
-    fn in_run(&self, number: usize, mut error: LiveError) -> LiveError {
+    fn with_run_number(&self, number: usize, mut error: LiveError) -> LiveError {
         let declared = self.subject.agent.runs.value;
         if declared > 1 {
             error.problem = format!("run {number} of {declared}: {}", error.problem);
@@ -298,7 +304,7 @@ impl RecordingSession<'_> {
     /// New runs are not added to recordings that cannot be read, or that are of something else.
     fn refuse_to_mix(&self) -> Result<(), Failure> {
         let (agent, command) = (self.subject.agent, self.subject.place.command);
-        let there = runs::read(agent, &self.subject.wanted(), command)?;
+        let there = runs::read(agent, &self.subject.lookup(), command)?;
         let stale = (self.subject.stale)(&there);
         if !stale.is_empty() {
             return Err(Failure {
@@ -306,14 +312,14 @@ impl RecordingSession<'_> {
                 evidence: Vec::new(),
             });
         }
-        match first_run(&self.subject.wanted()) {
+        match first_run(&self.subject.lookup()) {
             Some(run)
                 if run[REQUEST].is_string()
                     && run[REQUEST] != self.request_fingerprint().as_str() =>
             {
                 let problem =
                     "the existing runs were recorded with other turns, servers, faults or caps";
-                Err(failure(
+                Err(to_failure(
                     agent,
                     LiveError::new(problem)
                         .help(format!(
@@ -327,7 +333,7 @@ impl RecordingSession<'_> {
 
     /// Where the runs are now, for people.
     pub(super) fn display_path(&self) -> String {
-        let wanted = self.subject.wanted();
+        let wanted = self.subject.lookup();
         match wanted.layout(self.subject.agent.runs.value) {
             Ok(layout) => wanted.display_path(layout.path()),
             Err(_) => self.subject.agent.name.value.clone(),
@@ -336,7 +342,7 @@ impl RecordingSession<'_> {
 
     /// The tools that were offered when the present recordings were made.
     pub(super) fn recorded_tools(&self) -> Option<Tools> {
-        Tools::from_run(&first_run(&self.subject.own())?)
+        Tools::from_run(&first_run(&self.subject.own_lookup())?)
     }
 
     /// Says how the tools changed, if they did.
@@ -360,7 +366,7 @@ impl RecordingSession<'_> {
 }
 
 /// The first run that is recorded.
-pub(super) fn first_run(wanted: &Wanted<'_>) -> Option<Value> {
+pub(super) fn first_run(wanted: &RunLookup<'_>) -> Option<Value> {
     let files = wanted.files().ok()?;
     let (path, _) = files.first()?;
     let text = std::fs::read_to_string(path).ok()?;

@@ -39,14 +39,14 @@ fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
     let answer = move |request: &RunRequest, run: &mut Recorder| {
         asked.fetch_add(1, Ordering::SeqCst);
         run.user(&request.user_turns[0]);
-        run.said("That is all.");
+        run.assistant("That is all.");
         if request.agent == "Two" {
             return Err("no answer");
         }
         Ok(())
     };
     LiveRecording {
-        asked: RecordAsked::new(mode),
+        asked: RecordRequest::new(mode),
         live: Arc::new(OwnLoop(answer)),
         has_own_loop: false,
         commands: commands(),
@@ -74,10 +74,10 @@ fn an_agent_is_recorded_once_and_not_by_who_reads_its_runs() {
     for _ in 0..2 {
         recording.record(&suite, one, None);
     }
-    assert_eq!(case.recorded(one).as_ref().unwrap().runs().len(), 1);
+    assert_eq!(case.runs(one).as_ref().unwrap().runs().len(), 1);
     assert_eq!(asked.load(Ordering::SeqCst), 1);
-    let other = suite.recorded(subject(&suite, "New")).as_ref();
-    assert!(other.unwrap_err().in_one_line().contains("no recorded run"));
+    let other = suite.runs(subject(&suite, "New")).as_ref();
+    assert!(other.unwrap_err().to_line().contains("no recorded run"));
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
@@ -89,8 +89,8 @@ fn what_goes_wrong_is_the_failure_of_every_case_that_reads_the_runs() {
     let [own, of_all] = [suite.for_agent(two), suite.for_all_agents()];
     recording(&Arc::default(), Mode::Missing).record(&suite, two, None);
     for case in [own, of_all.for_agent(two)] {
-        let failure = case.recorded(two).as_ref().unwrap_err();
-        assert!(failure.in_one_line().contains("own loop failed"));
+        let failure = case.runs(two).as_ref().unwrap_err();
+        assert!(failure.to_line().contains("own loop failed"));
     }
 }
 
@@ -99,9 +99,9 @@ fn what_is_recorded_after_another_case_looked_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let suite = load(folder.path());
     let [one, two] = ["One", "Two"].map(|name| subject(&suite, name));
-    assert!(suite.recorded(two).is_err());
+    assert!(suite.runs(two).is_err());
     recording(&Arc::default(), Mode::Missing).record(&suite, one, None);
-    assert!(suite.found_anew().recorded(one).is_ok());
+    assert!(suite.with_new_listing().runs(one).is_ok());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn the_case_of_all_agents_needs_those_that_it_compares() {
     let suite = load(folder.path());
     let needs = |kind: fn(&CaseKind) -> bool| {
         let mut cases = suite.suite.cases().into_iter();
-        let subjects = needed(&suite, &cases.find(|case| kind(&case.kind)).unwrap());
+        let subjects = needed_subjects(&suite, &cases.find(|case| kind(&case.kind)).unwrap());
         let names = subjects
             .iter()
             .map(|it| suite.agent(*it).name.value.clone());
@@ -149,7 +149,7 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
     let folder = tempfile::tempdir().unwrap();
     let suite = load(folder.path());
     let recording = LiveRecording {
-        asked: RecordAsked::new(Mode::Missing),
+        asked: RecordRequest::new(Mode::Missing),
         live: Arc::new(Broken),
         has_own_loop: false,
         commands: commands(),
@@ -159,7 +159,7 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
     };
     let one = subject(&suite, "One");
     recording.record(&suite, one, None);
-    let failure = format!("{:?}", suite.recorded(one).as_ref().unwrap_err());
+    let failure = format!("{:?}", suite.runs(one).as_ref().unwrap_err());
     assert!(failure.contains("the recording panicked"), "{failure}");
     assert!(failure.contains("a bug of the recorder"), "{failure}");
 }
@@ -193,7 +193,7 @@ fn only_a_secret_that_is_taken_out_everywhere_is_refused_in_the_suite() {
         let secret = ("OPENAI_API_KEY".to_owned(), value.to_owned());
         let redactor = Redactor::new([secret], Vec::new()).unwrap();
         assert_ne!(redactor.redact_text(&said), said);
-        let refused = redaction::no_secret_in_the_suite(agent, 0, &redactor.without_words());
+        let refused = redaction::check_suite_secrets(agent, 0, &redactor.without_weak_values());
         assert_eq!(refused.is_err(), is_refused, "{value}");
     }
 }

@@ -38,7 +38,7 @@ impl Work {
     }
 
     /// Why an agent is recorded anew.
-    pub(super) fn why(&self) -> Option<&str> {
+    pub(super) fn reason(&self) -> Option<&str> {
         match self {
             Self::All { why, .. } => why.as_deref(),
             Self::Some { why, .. } => Some(why),

@@ -9,18 +9,18 @@ use mcptest_suite::model::{GateKind, Regression};
 use mcptest_suite::{Diagnostic, Subject, escape_line, portable_path};
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, EmptyBaseline, Sides};
 
-use super::compared;
+use super::is_compared;
 use super::only_trusted::{
-    OnlyTrusted, case_then, has_recordings, lacks_own_case, only_trusted, other_suites_stems,
+    OnlyTrusted, find_only_trusted, former_case, has_recordings, lacks_own_case, other_suites_stems,
 };
 use super::trusted::{Standing, Trusted, TrustedPlace};
-use crate::command::call;
+use crate::command::command_line;
 use crate::harness::agent_test::AgentTest;
 use crate::harness::case_verdict::Context;
 use crate::harness::loaded::LoadedSuite;
 use crate::harness::side_runs::SideRuns;
 use crate::render::Failure;
-use crate::result::{CaseResult, digest, digests, folder};
+use crate::result::{CaseResult, digest, file_digests, folder};
 
 /// A suite beside the runs that are trusted.
 pub(super) struct Baseline<'a> {
@@ -38,17 +38,17 @@ impl<'a> Baseline<'a> {
         regression: &Regression,
     ) -> Result<Self, Failure> {
         let find = || -> Result<Arc<Trusted>, Failure> {
-            let place = place(suite, context, regression)?;
+            let place = find_trusted(suite, context, regression)?;
             let cases = suite.subjects().map(|it| {
-                let own = own_case(suite, context, it);
-                Ok((it, case_then(suite, &place, it, own)?))
+                let own = agent_case(suite, context, it);
+                Ok((it, former_case(suite, &place, it, own)?))
             });
             let cases: Result<HashMap<Subject, String>, String> = cases.collect();
-            let cases = cases.map_err(|why| damaged(regression, why))?;
-            let of = |it| standing(suite, context, (&place, &cases[&it]), it);
+            let cases = cases.map_err(|why| damaged_failure(regression, why))?;
+            let of = |it| find_standing(suite, context, (&place, &cases[&it]), it);
             let standing = suite.subjects().map(|it| Ok((it, of(it)?)));
             let standing = standing.collect::<Result<_, String>>();
-            let standing = standing.map_err(|why| damaged(regression, why))?;
+            let standing = standing.map_err(|why| damaged_failure(regression, why))?;
             Ok(Arc::new(Trusted {
                 place,
                 cases,
@@ -56,7 +56,7 @@ impl<'a> Baseline<'a> {
             }))
         };
         // All agents' files are read for it: once.
-        let trusted = suite.trusted().get_or_init(find).clone()?;
+        let trusted = suite.trusted_runs().get_or_init(find).clone()?;
         Ok(Self {
             suite,
             context,
@@ -68,7 +68,7 @@ impl<'a> Baseline<'a> {
     /// How many agents take part whose runs are others than those of the baseline.
     pub(super) fn changed(&self) -> usize {
         let subjects = self.suite.subjects();
-        let compared = subjects.filter(|subject| compared(self.suite, *subject));
+        let compared = subjects.filter(|subject| is_compared(self.suite, *subject));
         compared
             .filter(|subject| self.trusted.standing[subject] == Standing::Changed)
             .count()
@@ -101,7 +101,7 @@ impl<'a> Baseline<'a> {
             ));
         }
         let trusted = self.only_trusted()?.into_iter();
-        let models = trusted.filter(|it| it.is_called(agent));
+        let models = trusted.filter(|it| it.is_named_like(agent));
         let models = models.map(|it| escape_line(it.model()).into_owned());
         let models: BTreeSet<String> = models.collect();
         if models.is_empty() {
@@ -120,18 +120,18 @@ impl<'a> Baseline<'a> {
     /// The agents of the baseline that no agent of the suite is, by their recordings.
     fn only_trusted(&self) -> Result<Vec<OnlyTrusted>, String> {
         let then = self.trusted.cases.values().cloned().collect();
-        only_trusted(self.suite, &self.trusted.place, &then)
+        find_only_trusted(self.suite, &self.trusted.place, &then)
     }
 
     /// The agents of the baseline that nobody asks for any more, and that no new agent is with another model.
-    pub(super) fn dropped(&self) -> Result<Vec<AgentSamples>, String> {
+    pub(super) fn dropped_agents(&self) -> Result<Vec<AgentSamples>, String> {
         let subjects = || self.suite.subjects();
         let is_new = |it: &Subject| self.trusted.standing[it] == Standing::New;
         let mut dropped = self.only_trusted()?;
         dropped.retain(|it| {
             // Who takes no part is left out with all its models.
-            let mut own = subjects().filter(|own| it.is_called(self.suite.agent(*own)));
-            !own.any(|own| is_new(&own) || !compared(self.suite, own))
+            let mut own = subjects().filter(|own| it.is_named_like(self.suite.agent(*own)));
+            !own.any(|own| is_new(&own) || !is_compared(self.suite, own))
         });
         if matches!(self.trusted.place, TrustedPlace::Recordings(_)) && !dropped.is_empty() {
             match other_suites_stems(self.suite) {
@@ -164,30 +164,30 @@ impl<'a> Baseline<'a> {
     fn both_sides(&self, subject: Subject, agent: &AgentTest<'_>) -> Result<AgentSamples, String> {
         let stem = self.suite.stem(subject);
         let now = agent.runs()?;
-        let now = SideRuns::recorded(agent, now, self.suite.crate_dir(), self.cost);
+        let now = SideRuns::from_recordings(agent, now, self.suite.crate_dir(), self.cost);
         let before = match &self.trusted.place {
             TrustedPlace::Recordings(folder) => {
                 let runs = agent.runs_in(folder)?.unwrap_or_default();
-                SideRuns::recorded(agent, &runs, folder, self.cost)
+                SideRuns::from_recordings(agent, &runs, folder, self.cost)
             }
             TrustedPlace::Results { folder, .. } => {
                 let case = &self.trusted.cases[&subject];
-                let results = results(self.context, folder, case)?;
+                let results = agent_results(self.context, folder, case)?;
                 SideRuns::from_renamed_results(agent, case, &results, self.cost)
             }
         };
         // Where a recording does not say if its run passed, the gates say it of all.
         if before.have_outcomes() && now.have_outcomes() {
-            Ok(before.against(now, stem))
+            Ok(before.samples_against(now, stem))
         } else {
             let (before, now) = (before.judged_by_gates(), now.judged_by_gates());
-            Ok(before.against(now, stem))
+            Ok(before.samples_against(now, stem))
         }
     }
 }
 
 /// Where the trusted runs of a suite are.
-fn place(
+fn find_trusted(
     suite: &LoadedSuite,
     context: &Context,
     regression: &Regression,
@@ -197,7 +197,7 @@ fn place(
     let folder = beside.join(&named.value);
     let package = &context.package;
     // Also where none of them can be read any more.
-    let saved = |subject| folder::file_of(package, &own_case(suite, context, subject));
+    let saved = |subject| folder::case_file(package, &agent_case(suite, context, subject));
     let saved = suite.subjects().any(|it| folder.join(saved(it)).is_file());
     if saved || has_results(&folder.join(package)) {
         let package = package.clone();
@@ -215,21 +215,21 @@ fn place(
             .label(named.span, format!("looked for the folder {shown}"))
             .help(format!(
                 "save the results of today as the baseline with `{}`, and commit them",
-                call(&format!("compare --accept {shown}"))
+                command_line(&format!("compare --accept {shown}"))
             ));
         return Err(problem.into());
     }
-    if is_where_runs_are(suite, &folder) {
+    if is_own_recordings(suite, &folder) {
         let problem = Diagnostic::new("the baseline is where the runs of today are")
             .label(named.span, "the runs would be compared with themselves")
-            .help(format!("name a folder that keeps the runs you trust; `{}` saves the results of today in one", call("compare --accept <folder>")));
+            .help(format!("name a folder that keeps the runs you trust; `{}` saves the results of today in one", command_line("compare --accept <folder>")));
         return Err(problem.into());
     }
     Ok(TrustedPlace::Recordings(folder))
 }
 
 /// How an agent's runs stand to the trusted ones.
-fn standing(
+fn find_standing(
     suite: &LoadedSuite,
     context: &Context,
     (place, case): (&TrustedPlace, &str),
@@ -243,18 +243,18 @@ fn standing(
             };
             let trusted: Vec<PathBuf> = trusted.into_iter().map(|(path, _)| path).collect();
             let mut both = trusted.iter().zip(&files);
-            trusted.len() == files.len() && both.all(|(before, now)| same(before, now))
-                || same_in_any_order(&trusted, &files)
+            trusted.len() == files.len() && both.all(|(before, now)| has_same_bytes(before, now))
+                || has_same_runs(&trusted, &files)
         }
         TrustedPlace::Results { folder, .. } => {
-            let results = results(context, folder, case)?.into_iter();
+            let results = agent_results(context, folder, case)?.into_iter();
             let own = results.filter(|case| case.gate.is_none());
             let recordings = own.flat_map(|own| own.recordings);
             let trusted: BTreeSet<String> = recordings.map(|it| it.digest).collect();
             if trusted.is_empty() {
                 return Ok(Standing::New);
             }
-            trusted == digests_of(&files).into_iter().collect()
+            trusted == run_digests(&files).into_iter().collect()
         }
     };
     Ok(if unchanged {
@@ -265,22 +265,22 @@ fn standing(
 }
 
 /// A baseline of which a file cannot be read, so that nobody can say what it knows.
-pub(super) fn damaged(regression: &Regression, why: String) -> Failure {
+pub(super) fn damaged_failure(regression: &Regression, why: String) -> Failure {
     let problem = Diagnostic::new("a result of the baseline cannot be read");
     let problem = problem.label(regression.baseline.span, why).help(format!(
         "take the file back out of your version control, or accept today's results again with `{}`",
-        call("compare --accept")
+        command_line("compare --accept")
     ));
     problem.into()
 }
 
 /// The name of an agent's own case.
-fn own_case(suite: &LoadedSuite, context: &Context, subject: Subject) -> String {
+fn agent_case(suite: &LoadedSuite, context: &Context, subject: Subject) -> String {
     format!("{}::{}", context.suite, suite.case_name(subject))
 }
 
 /// The saved results of an agent's cases, and of no other's.
-fn results(context: &Context, folder: &Path, own: &str) -> Result<Vec<CaseResult>, String> {
+fn agent_results(context: &Context, folder: &Path, own: &str) -> Result<Vec<CaseResult>, String> {
     let gates = GateKind::ALL.iter();
     let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
     let cases = gates.chain([own.to_owned()]);
@@ -289,7 +289,7 @@ fn results(context: &Context, folder: &Path, own: &str) -> Result<Vec<CaseResult
 }
 
 /// Whether a folder leads to the very files that the suite's agents are judged by.
-fn is_where_runs_are(suite: &LoadedSuite, folder: &Path) -> bool {
+fn is_own_recordings(suite: &LoadedSuite, folder: &Path) -> bool {
     suite.subjects().any(|subject| {
         let Ok(Some(trusted)) = suite.files_in(folder, subject) else {
             return false;
@@ -317,32 +317,36 @@ fn has_results(folder: &Path) -> bool {
 }
 
 /// Whether two files have the same bytes.
-fn same(left: &Path, right: &Path) -> bool {
-    size(left) == size(right) && size(left).is_some() && fs::read(left).ok() == fs::read(right).ok()
+fn has_same_bytes(left: &Path, right: &Path) -> bool {
+    file_size(left) == file_size(right)
+        && file_size(left).is_some()
+        && fs::read(left).ok() == fs::read(right).ok()
 }
 
 /// Whether files hold the same runs, in whatever order: the number of a run says nothing of the agent.
-fn same_in_any_order(left: &[PathBuf], right: &[PathBuf]) -> bool {
+fn has_same_runs(left: &[PathBuf], right: &[PathBuf]) -> bool {
     // Most runs that differ are told apart by their sizes, and need not be read.
     let sizes = |files: &[PathBuf]| -> Option<Vec<u64>> {
-        let sizes: Option<Vec<u64>> = files.iter().map(|path| size(path)).collect();
+        let sizes: Option<Vec<u64>> = files.iter().map(|path| file_size(path)).collect();
         sizes.map(|mut sizes| {
             sizes.sort_unstable();
             sizes
         })
     };
     let known = sizes(left);
-    known.is_some() && known == sizes(right) && digests_of(left) == digests_of(right)
+    known.is_some() && known == sizes(right) && run_digests(left) == run_digests(right)
 }
 
-fn size(path: &Path) -> Option<u64> {
+fn file_size(path: &Path) -> Option<u64> {
     fs::metadata(path).map(|data| data.len()).ok()
 }
 
 /// The digests of the runs that files hold, sorted.
-fn digests_of(files: &[PathBuf]) -> Vec<String> {
+fn run_digests(files: &[PathBuf]) -> Vec<String> {
     let by_line = |path: &Path| path.extension().is_some_and(|end| end == "jsonl");
-    let digests = files.iter().flat_map(|path| digests(path, by_line(path)));
+    let digests = files
+        .iter()
+        .flat_map(|path| file_digests(path, by_line(path)));
     // A line without a run is none.
     let mut digests: Vec<String> = digests.filter(|it| *it != digest("")).collect();
     digests.sort_unstable();

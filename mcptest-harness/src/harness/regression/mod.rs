@@ -16,23 +16,26 @@ use mcptest_trace::evidence::compare::{
     compare_agent,
 };
 
-use self::baseline::{Baseline, damaged};
-use super::case_verdict::{Came, CaseVerdict, Context};
+use self::baseline::{Baseline, damaged_failure};
+use super::case_verdict::{CaseVerdict, Conclusion, Context};
 use super::loaded::LoadedSuite;
-use crate::command::call;
+use crate::command::command_line;
 use crate::render::{Evidence, Failure, Finding};
 
 /// The verdict on the agents of a suite together.
 pub(super) fn judge_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict {
     let Some(regression) = &suite.suite.regression else {
-        return Came::NotJudged("this suite has no `regression`".to_owned()).into();
+        return Conclusion::NotJudged("this suite has no `regression`".to_owned()).into();
     };
     let baseline = match Baseline::find(suite, context, regression) {
         Ok(baseline) => baseline,
-        Err(failure) => return Came::Fails(failure).into(),
+        Err(failure) => return Conclusion::Fails(failure).into(),
     };
     let mut samples = Vec::new();
-    for subject in suite.subjects().filter(|subject| compared(suite, *subject)) {
+    for subject in suite
+        .subjects()
+        .filter(|subject| is_compared(suite, *subject))
+    {
         match baseline.samples(subject) {
             Ok(of_agent) => samples.push(of_agent),
             Err(why) => {
@@ -40,37 +43,37 @@ pub(super) fn judge_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict
                 let message = format!("the runs of `{}` cannot be compared", agent.name.value);
                 let problem = Diagnostic::new(message).label(agent.name.span, "");
                 let failure = Finding::new(problem).show(Evidence::Text(why));
-                return Came::Fails(failure.into()).into();
+                return Conclusion::Fails(failure.into()).into();
             }
         }
     }
-    match baseline.dropped() {
+    match baseline.dropped_agents() {
         Ok(dropped) => samples.extend(dropped),
-        Err(why) => return Came::Fails(damaged(regression, why)).into(),
+        Err(why) => return Conclusion::Fails(damaged_failure(regression, why)).into(),
     }
-    let options = options(suite, regression, baseline.changed());
+    let options = compare_options(suite, regression, baseline.changed());
     let options = options.with_empty_baseline(baseline.when_empty());
     let comparison = compare(&samples, &options);
     let text = render_comparison(&comparison, suite, context);
     match suite_finding(&comparison) {
-        Some((asks, found)) => fails(regression, &asks, &found, text),
-        None => holds(&text),
+        Some((asks, found)) => failed_verdict(regression, &asks, &found, text),
+        None => passed_verdict(&text),
     }
 }
 
 /// The verdict on one agent.
 pub(super) fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Context) -> CaseVerdict {
     let Some(regression) = &suite.suite.regression else {
-        return Came::NotJudged("this suite has no `regression`".to_owned()).into();
+        return Conclusion::NotJudged("this suite has no `regression`".to_owned()).into();
     };
     let whole = format!("{}::{REGRESSION}", context.suite);
     let Ok(baseline) = Baseline::find(suite, context, regression) else {
         let reason = format!("not compared: the baseline cannot be used; see `{whole}`");
-        return Came::Elsewhere(reason).into();
+        return Conclusion::Elsewhere(reason).into();
     };
     let samples = match baseline.samples(subject) {
         Ok(samples) => samples,
-        Err(why) => return Came::NotJudged(format!("not compared: {why}")).into(),
+        Err(why) => return Conclusion::NotJudged(format!("not compared: {why}")).into(),
     };
     let (before, now) = match samples.sides {
         Sides::Both {
@@ -78,55 +81,55 @@ pub(super) fn judge_agent(suite: &LoadedSuite, subject: Subject, context: &Conte
             candidate,
         } => (baseline, candidate),
         Sides::Unchanged => {
-            return Came::Elsewhere("unchanged since the baseline".to_owned()).into();
+            return Conclusion::Elsewhere("unchanged since the baseline".to_owned()).into();
         }
         Sides::NotComparable { differences } => {
             let first = differences.first().map_or("", String::as_str);
             let reason = format!("not comparable with the baseline: {first}; see `{whole}`");
-            return Came::Elsewhere(reason).into();
+            return Conclusion::Elsewhere(reason).into();
         }
         Sides::Gone => {
             let reason = format!(
                 "gone: the baseline has this agent, and there is no recording of it now; see `{whole}`"
             );
-            return Came::Elsewhere(reason).into();
+            return Conclusion::Elsewhere(reason).into();
         }
         Sides::New | Sides::Dropped | Sides::Unrecorded => {
-            return Came::Elsewhere("new: the baseline has no runs of this agent".to_owned())
+            return Conclusion::Elsewhere("new: the baseline has no runs of this agent".to_owned())
                 .into();
         }
     };
-    let options = options(suite, regression, baseline.changed());
+    let options = compare_options(suite, regression, baseline.changed());
     let stem = suite.stem(subject);
     let comparison = compare_agent(&stem, &before, &now, &options);
     let verdict = comparison.verdict(&options);
     if comparison.regressed(&options) {
         let agent = &suite.agent(subject).name.value;
         let asks = format!("`{agent}` must be no worse than its baseline");
-        return fails(regression, &asks, &verdict, String::new());
+        return failed_verdict(regression, &asks, &verdict, String::new());
     }
     if let Some(met) = samples.met_change {
         let reason = format!(
             "cannot tell: {met} runs were recorded anew because they met a change, and the others were kept; see `{whole}`"
         );
-        return Came::Elsewhere(reason).into();
+        return Conclusion::Elsewhere(reason).into();
     }
     if let Some(lost) = samples.lost {
         let reason =
             format!("cannot tell: {lost} recordings of the baseline are gone; see `{whole}`");
-        return Came::Elsewhere(reason).into();
+        return Conclusion::Elsewhere(reason).into();
     }
-    if comparison.cannot_be_told_yet() && options.fail_on.contains(&Metric::Outcomes) {
-        return Came::Elsewhere(format!("{verdict}; see `{whole}`")).into();
+    if comparison.needs_more_runs() && options.fail_on.contains(&Metric::Outcomes) {
+        return Conclusion::Elsewhere(format!("{verdict}; see `{whole}`")).into();
     }
     if !comparison.could_tell(&options) {
-        return Came::Elsewhere(format!("cannot tell: {verdict}; see `{whole}`")).into();
+        return Conclusion::Elsewhere(format!("cannot tell: {verdict}; see `{whole}`")).into();
     }
-    holds(&verdict)
+    passed_verdict(&verdict)
 }
 
 /// Whether an agent takes part.
-pub(super) fn compared(suite: &LoadedSuite, subject: Subject) -> bool {
+pub(super) fn is_compared(suite: &LoadedSuite, subject: Subject) -> bool {
     let agent = suite.agent(subject);
     let skipped = agent
         .regression
@@ -135,7 +138,7 @@ pub(super) fn compared(suite: &LoadedSuite, subject: Subject) -> bool {
     !skipped && agent.skip.is_none()
 }
 
-fn options(suite: &LoadedSuite, regression: &Regression, changed: usize) -> CompareOptions {
+fn compare_options(suite: &LoadedSuite, regression: &Regression, changed: usize) -> CompareOptions {
     let mut options = regression.options.clone();
     options.hypotheses = Some(changed);
     for subject in suite.subjects() {
@@ -212,13 +215,13 @@ fn suite_finding(comparison: &Comparison) -> Option<(String, String)> {
     }
 }
 
-fn fails(regression: &Regression, asks: &str, found: &str, shown: String) -> CaseVerdict {
+fn failed_verdict(regression: &Regression, asks: &str, found: &str, shown: String) -> CaseVerdict {
     let message = format!("`{REGRESSION}` does not hold: {asks}");
     let problem = Diagnostic::new(message)
         .label(regression.baseline.span, found)
         .help(format!(
             "if you want this change, make today's runs the baseline with `{}`",
-            call("compare --accept <folder>")
+            command_line("compare --accept <folder>")
         ));
     let finding = Finding::new(problem);
     let finding = if shown.is_empty() {
@@ -226,11 +229,11 @@ fn fails(regression: &Regression, asks: &str, found: &str, shown: String) -> Cas
     } else {
         finding.show(Evidence::Text(shown))
     };
-    Came::Fails(Failure::from(finding)).into()
+    Conclusion::Fails(Failure::from(finding)).into()
 }
 
-fn holds(text: &str) -> CaseVerdict {
-    let mut verdict = CaseVerdict::from(Came::Holds);
+fn passed_verdict(text: &str) -> CaseVerdict {
+    let mut verdict = CaseVerdict::from(Conclusion::Holds);
     verdict.judgement.notes.push(text.trim_end().to_owned());
     verdict
 }

@@ -26,10 +26,10 @@ pub(super) struct OnlyTrusted {
 
 impl OnlyTrusted {
     /// Whether an agent has its name, and so was recorded with another model before.
-    pub(super) fn is_called(&self, agent: &Agent) -> bool {
+    pub(super) fn is_named_like(&self, agent: &Agent) -> bool {
         match &self.name {
             Some(name) => name.agent == agent.name.value,
-            None => agent_of(&self.stem) == cassette_slug(&agent.name.value),
+            None => stem_agent(&self.stem) == cassette_slug(&agent.name.value),
         }
     }
 
@@ -43,7 +43,7 @@ impl OnlyTrusted {
 }
 
 /// The agents of the baseline that no agent of the suite is. `then`: the cases that agents of the suite had in it.
-pub(super) fn only_trusted(
+pub(super) fn find_only_trusted(
     suite: &LoadedSuite,
     place: &TrustedPlace,
     then: &BTreeSet<String>,
@@ -51,7 +51,7 @@ pub(super) fn only_trusted(
     Ok(match place {
         TrustedPlace::Results { .. } => {
             let agents = place.result_agents()?.iter();
-            let own = agents.filter(|it| it.is_of(suite) || it.is_of_no_suite(suite));
+            let own = agents.filter(|it| it.is_asked_by(suite) || it.has_no_suite(suite));
             let mut found = BTreeMap::new();
             for ResultAgent { agent, .. } in own {
                 if !then.contains(&agent.case) {
@@ -65,12 +65,12 @@ pub(super) fn only_trusted(
                 .collect()
         }
         TrustedPlace::Recordings(folder) => {
-            let declared = stems_of(&suite.suite);
-            let found = stems(suite, folder).into_iter();
+            let declared = suite_stems(&suite.suite);
+            let found = recorded_stems(suite, folder).into_iter();
             let others = found.filter(|(stem, _)| !declared.contains(stem));
             others
                 .map(|(stem, first)| OnlyTrusted {
-                    name: name_in(&first),
+                    name: recorded_name(&first),
                     stem,
                 })
                 .collect()
@@ -92,14 +92,14 @@ pub(super) fn other_suites_stems(suite: &LoadedSuite) -> Option<BTreeSet<String>
         }
         let source = Suite::open(&file.path, &file.shown).ok()?;
         let other = Suite::parse_with(source, &mut GateReading::default()).ok()?;
-        stems.extend(stems_of(&other));
+        stems.extend(suite_stems(&other));
     }
     Some(stems)
 }
 
 /// Whether a folder has a recording of any agent where the suite looks for them.
 pub(super) fn has_recordings(suite: &LoadedSuite, folder: &Path) -> bool {
-    !stems(suite, folder).is_empty()
+    !recorded_stems(suite, folder).is_empty()
 }
 
 /// Whether results tell of an agent, though its own case is not among them.
@@ -110,19 +110,19 @@ pub(super) fn lacks_own_case(place: &TrustedPlace, case: &str) -> Result<bool, S
 
 impl ResultAgent {
     /// Whether the suite asked for it.
-    fn is_of(&self, suite: &LoadedSuite) -> bool {
+    fn is_asked_by(&self, suite: &LoadedSuite) -> bool {
         self.suite.file == suite.source().display_path()
     }
 
     /// Whether the suite that asked for it is gone, or has another name now.
-    fn is_of_no_suite(&self, suite: &LoadedSuite) -> bool {
+    fn has_no_suite(&self, suite: &LoadedSuite) -> bool {
         !suite.crate_dir().join(&self.suite.file).is_file()
     }
 }
 
 /// The case that an agent had in the baseline's results, whose suite may have had another name; its own case where
 /// there is none.
-pub(super) fn case_then(
+pub(super) fn former_case(
     suite: &LoadedSuite,
     place: &TrustedPlace,
     subject: Subject,
@@ -134,7 +134,7 @@ pub(super) fn case_then(
     else {
         return Ok(own);
     };
-    if folder.join(folder::file_of(package, &own)).is_file() {
+    if folder.join(folder::case_file(package, &own)).is_file() {
         return Ok(own);
     }
     let agents = place.result_agents()?;
@@ -143,19 +143,19 @@ pub(super) fn case_then(
     }
     let agent = suite.agent(subject);
     let stems = agent.cassette_stems(&agent.models[subject.model].value);
-    let mut before = agents.iter().filter(|it| it.is_of_no_suite(suite));
+    let mut before = agents.iter().filter(|it| it.has_no_suite(suite));
     let before = before.find(|it| stems.contains(&it.agent.stem));
     Ok(before.map_or(own, |it| it.agent.case.clone()))
 }
 
 /// The stems of all recordings where a suite's are looked for below a folder, each with its first file.
-fn stems(suite: &LoadedSuite, folder: &Path) -> BTreeMap<String, PathBuf> {
+fn recorded_stems(suite: &LoadedSuite, folder: &Path) -> BTreeMap<String, PathBuf> {
     let is_named = |path: &Path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         stem.contains("__").then(|| stem.into_owned())
     };
     let mut stems = BTreeMap::new();
-    for place in suite.places_in(folder) {
+    for place in suite.run_places_in(folder) {
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {
             let path = entry.path();
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -164,7 +164,7 @@ fn stems(suite: &LoadedSuite, folder: &Path) -> BTreeMap<String, PathBuf> {
             }
             let found = if path.is_dir() {
                 // What has a name of its own below it is no run of this one.
-                let mut runs = listing::folder(&path).runs.into_iter();
+                let mut runs = listing::list_folder(&path).runs.into_iter();
                 runs.find(|run| is_named(run).is_none())
                     .map(|run| (name, run))
             } else {
@@ -181,14 +181,14 @@ fn stems(suite: &LoadedSuite, folder: &Path) -> BTreeMap<String, PathBuf> {
 }
 
 /// What a recording calls its agent.
-fn name_in(file: &Path) -> Option<AgentName> {
+fn recorded_name(file: &Path) -> Option<AgentName> {
     let runs = read_runs(&[(file.to_owned(), portable_path(file))]).ok()?;
     let run = runs.into_iter().next()?;
     Some(AgentName::new(run.agent_name?, run.model))
 }
 
 /// The stems of all agents of a suite.
-fn stems_of(suite: &Suite) -> BTreeSet<String> {
+fn suite_stems(suite: &Suite) -> BTreeSet<String> {
     let agents = suite.agents.iter();
     let stems = agents.flat_map(|agent| {
         let models = agent.models.iter();
@@ -198,6 +198,6 @@ fn stems_of(suite: &Suite) -> BTreeSet<String> {
 }
 
 /// The agent of a stem.
-fn agent_of(stem: &str) -> &str {
+fn stem_agent(stem: &str) -> &str {
     stem.split("__").next().unwrap_or_default()
 }

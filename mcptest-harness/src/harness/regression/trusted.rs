@@ -66,7 +66,7 @@ impl TrustedPlace {
 /// agent it told of, nobody knows.
 fn result_agents(folder: &Path, package: &str) -> Result<Vec<ResultAgent>, String> {
     let mut found: BTreeMap<String, ResultAgent> = BTreeMap::new();
-    for path in listing::folder(&folder.join(package)).runs {
+    for path in listing::list_folder(&folder.join(package)).runs {
         let text = fs::read_to_string(&path).map_err(|error| error.to_string());
         let result = text.and_then(|text| CaseResult::from_json(&text));
         let shown = portable_path(path.strip_prefix(folder).unwrap_or(&path));

@@ -50,7 +50,7 @@ impl SideRuns {
         redactor: Option<&Redactor>,
     ) -> Vec<AgentChange> {
         let now: Vec<&RecordedWith> = candidate
-            .not_in(self)
+            .runs_not_in(self)
             .map(|run| &run.recorded_with)
             .collect();
         let before: Vec<&RecordedWith> = self.runs.iter().map(|run| &run.recorded_with).collect();

@@ -51,7 +51,7 @@ pub(super) fn other_parameters(
     sides: &[BTreeSet<&Parameters>; 2],
     redact: &impl Fn(&str) -> String,
 ) -> Option<AgentChange> {
-    let [before, now] = other_of(sides)?;
+    let [before, now] = first_difference(sides)?;
     let names: BTreeSet<&String> = before.values.keys().chain(now.values.keys()).collect();
     let mut lines = Vec::new();
     for name in names {
@@ -63,7 +63,7 @@ pub(super) fn other_parameters(
             let line = |value: &String| redact(&format!("{name}: {value}"));
             value.map(line)
         });
-        lines.extend(differing(&texts));
+        lines.extend(differing_lines(&texts));
     }
     (!lines.is_empty()).then(|| AgentChange::new("the parameters of the model changed", lines))
 }
@@ -81,10 +81,10 @@ pub(super) fn other_tools(
     }
     let read = sides.map(|lists| {
         let lists = lists.into_iter();
-        lists.filter_map(tools).collect::<BTreeSet<Tools>>()
+        lists.filter_map(parse_tools).collect::<BTreeSet<Tools>>()
     });
     let sides = read.each_ref().map(|lists| lists.iter().collect());
-    let [before, now] = other_of(&sides)?;
+    let [before, now] = first_difference(&sides)?;
     let lacks = |side: &Tools, other: &Tools| -> Vec<String> {
         let names = other.keys().filter(|name| !side.contains_key(*name));
         names.cloned().collect()
@@ -102,7 +102,7 @@ pub(super) fn other_tools(
                 let lines = said.lines().map(|line| format!("{name} {key}: {line}\n"));
                 redact(&lines.collect::<String>())
             };
-            lines.extend(differing(
+            lines.extend(differing_lines(
                 &[said.get(key), now.get(key)].map(|it| it.map(text)),
             ));
         }
@@ -113,7 +113,7 @@ pub(super) fn other_tools(
         ("described otherwise", otherwise),
     ];
     let kinds = kinds.iter().filter(|(_, names)| !names.is_empty());
-    let kinds = kinds.map(|(kind, names)| format!("{kind} {}", listed(names)));
+    let kinds = kinds.map(|(kind, names)| format!("{kind} {}", list_names(names)));
     let what = format!(
         "the offered tools changed ({})",
         kinds.collect::<Vec<_>>().join("; ")
@@ -122,7 +122,7 @@ pub(super) fn other_tools(
 }
 
 /// What only one side has, or, where each has something of its own, the first of these.
-fn other_of<'a, T: Ord>([before, now]: &[BTreeSet<&'a T>; 2]) -> Option<[&'a T; 2]> {
+fn first_difference<'a, T: Ord>([before, now]: &[BTreeSet<&'a T>; 2]) -> Option<[&'a T; 2]> {
     if before == now {
         return None;
     }
@@ -134,13 +134,13 @@ fn other_of<'a, T: Ord>([before, now]: &[BTreeSet<&'a T>; 2]) -> Option<[&'a T; 
 }
 
 /// The lines that differ of texts, one of which may not be there.
-fn differing([before, now]: &[Option<String>; 2]) -> Vec<String> {
+fn differing_lines([before, now]: &[Option<String>; 2]) -> Vec<String> {
     let [before, now] = [before, now].map(|text| text.as_deref().unwrap_or_default());
     changed_lines(before, now)
 }
 
 /// Reads a list of tools; nothing where it is none.
-fn tools(list: &str) -> Option<Tools> {
+fn parse_tools(list: &str) -> Option<Tools> {
     let Value::Array(entries) = serde_json::from_str(list).ok()? else {
         return None;
     };
@@ -148,7 +148,7 @@ fn tools(list: &str) -> Option<Tools> {
     for entry in entries {
         let (mut name, said) = match entry {
             Value::String(line) => {
-                let tool = OfferedTool::in_line(&line);
+                let tool = OfferedTool::from_line(&line);
                 let name = qualified(tool.server.as_deref(), &tool.name);
                 (name, [("line".to_owned(), line)].into())
             }
@@ -186,7 +186,7 @@ fn qualified(server: Option<&str>, name: &str) -> String {
 }
 
 /// The first of some names, as code.
-fn listed(names: &[String]) -> String {
+fn list_names(names: &[String]) -> String {
     let first = names.iter().take(NAMED);
     let mut listed: Vec<String> = first
         .map(|name| {

@@ -21,9 +21,9 @@ fn result(suite: &LoadedSuite, name: &str) -> CaseResult {
         package: "demo".to_owned(),
         style: Style::Plain,
     };
-    let case = suite.case(name).unwrap();
+    let case = suite.find_case(name).unwrap();
     let verdict = case::verdict(suite, &case, &context);
-    case_result::data(&verdict, suite, &case, &context)
+    case_result::to_result(&verdict, suite, &case, &context)
 }
 
 /// The status of a result, and whether each thing that was asked holds.
@@ -38,7 +38,7 @@ fn an_accepted_snapshot_holds() {
     let judged = |accepted: &str| {
         let run = json!({ "trace": trace(&[("a", json!({}), json!("ok"))], "All done.") });
         let (folder, suite) = loaded("", agent, &[run]);
-        let suite = suite.looked_at(crate::record::RecordCommand::default());
+        let suite = suite.into_read_only(crate::record::RecordCommand::default());
         let snapshots = folder.path().join("suites/snapshots");
         fs::create_dir(&snapshots).unwrap();
         let accepted = format!("---\nsource: suites/s.yml\n---\n{accepted}\n");

@@ -11,7 +11,7 @@ use super::{calls, case, loaded};
 /// Judges the agent's `snapshot` beside accepted snapshots, without writing any.
 fn judged(runs: &[Value], accepted: &[(&str, &str)]) -> Result<CaseOutcome, String> {
     let (folder, suite) = loaded("", "  snapshot: { tools: true }\n", runs);
-    let suite = suite.looked_at(crate::record::RecordCommand::default());
+    let suite = suite.into_read_only(crate::record::RecordCommand::default());
     let snapshots = folder.path().join("suites/snapshots");
     fs::create_dir(&snapshots).unwrap();
     for (name, text) in accepted {
@@ -28,7 +28,11 @@ fn judged(runs: &[Value], accepted: &[(&str, &str)]) -> Result<CaseOutcome, Stri
         package: "demo".to_owned(),
         style: Style::Plain,
     };
-    let verdict = case::judge(&suite, &suite.case("agent::snapshot").unwrap(), &context);
+    let verdict = case::judge(
+        &suite,
+        &suite.find_case("agent::snapshot").unwrap(),
+        &context,
+    );
     let left = fs::read_dir(&snapshots).unwrap().count();
     assert_eq!(left, accepted.len(), "nothing is written");
     verdict

@@ -114,7 +114,7 @@ fn gates_compute_the_targets_they_declare() {
     plain["trace"]["conversation"]["steps"] = json!([{ "prompt": 10, "completion": 1 }]);
     let (_folder, suite) = loaded(TOP, &every_gate(), &[rich(), plain]);
     let subject = Subject { agent: 0, model: 0 };
-    let runs = suite.recorded(subject).as_ref().unwrap();
+    let runs = suite.runs(subject).as_ref().unwrap();
     let snapshots = suite.snapshots(subject);
     let input = suite.input(subject, runs, &snapshots);
     let mut judged = BTreeSet::new();

@@ -82,7 +82,7 @@ fn what_compares_all_agents_holds_no_runs() {
     let runs = [json!({ "trace": calls(&["a"]) })];
     let (_folder, suite) = loaded("", "  trajectory: { forbid: [x] }\n", &runs);
     let subject = suite.subjects().next().unwrap();
-    let of = |suite: &LoadedSuite| suite.recorded(subject).as_ref().unwrap().runs().as_ptr();
+    let of = |suite: &LoadedSuite| suite.runs(subject).as_ref().unwrap().runs().as_ptr();
     assert_eq!(of(&suite.for_agent(subject)), of(&suite));
     assert_ne!(of(&suite.for_all_agents().for_agent(subject)), of(&suite));
 }

@@ -1,7 +1,7 @@
 //! The loop: the model is asked, its tools are called, until it answers.
 
 use crate::trace::{canonical_json, without_rounding};
-use mcptest_session::exchange::{Asked, Call, Item, Said, Stop, ToolResult};
+use mcptest_session::exchange::{Call, Item, ModelRequest, ModelResponse, Stop, ToolResult};
 use mcptest_session::handle::AgentSession;
 use mcptest_suite::model::Agent;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::timeouts::Timeouts;
 use super::told::text_of;
 use super::tools::{LiveTool, Offered};
 use crate::record::{LiveError, RunRequest};
-use crate::text::thousands;
+use crate::text::with_thousands;
 
 /// The built-in agent in one run: what it needs of its session, which records or plays.
 pub(super) struct AgentLoop<'a> {
@@ -104,11 +104,11 @@ impl<'a> AgentLoop<'a> {
     /// Answers all turns of the user. Where nobody else keeps the caps of the suite, it gives the word for the cap that was
     /// reached.
     pub(super) async fn run(&self, keeps_caps: bool) -> Result<Option<&'static str>, LiveError> {
-        let mut asked = Asked {
+        let mut asked = ModelRequest {
             model: Some(self.request.model.clone()),
             system: self.request.system_prompt.clone(),
             tools: self.offered.tools(),
-            ..Asked::default()
+            ..ModelRequest::default()
         };
         let mut taken = Taken::default();
         for turn in &self.request.user_turns {
@@ -165,7 +165,11 @@ impl<'a> AgentLoop<'a> {
     }
 
     /// One model call.
-    async fn ask(&self, asked: &mut Asked, taken: &mut Taken) -> Result<Said, LiveError> {
+    async fn ask(
+        &self,
+        asked: &mut ModelRequest,
+        taken: &mut Taken,
+    ) -> Result<ModelResponse, LiveError> {
         let format = self.model.format();
         let most = self.request.max_tokens;
         // What is left of the budget is all that the answer may have. The session refuses a call for which nothing is left.
@@ -214,7 +218,10 @@ impl<'a> AgentLoop<'a> {
                 return Err(self.unusable(tool, problem, None));
             }
             Err(NoAnswer::TooLarge(size)) => {
-                let (size, most) = (thousands(size as u64), thousands(MAX_RESULT as u64));
+                let (size, most) = (
+                    with_thousands(size as u64),
+                    with_thousands(MAX_RESULT as u64),
+                );
                 let problem = format!(
                     "the result of `{}` of `{}` has {size} bytes; at most {most} are recorded",
                     tool.name, tool.server

@@ -1,7 +1,7 @@
 //! Messages of MCP over HTTP: what is sent to a server, and what it answers.
 
 use mcptest_session::protocol::sse::{self, Blocks};
-use mcptest_trace::record::lossless::{parse, problem};
+use mcptest_trace::record::lossless::{describe_error, parse};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl Messages {
                     Ok(parsed) => said(parsed.value, id),
                     Err(error) => {
                         let text = String::from_utf8_lossy(&message).into_owned();
-                        Said::Unreadable(problem(&error), text)
+                        Said::Unreadable(describe_error(&error), text)
                     }
                 };
             }

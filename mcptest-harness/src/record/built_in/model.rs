@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcptest_session::exchange::{Asked, Said};
+use mcptest_session::exchange::{ModelRequest, ModelResponse};
 use mcptest_session::protocol::assembled;
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
@@ -79,7 +79,7 @@ impl ModelClient {
 
     /// Asks the model. Too many requests, errors of the provider and lost connections are tried
     /// again a few times, later each time, or when the provider says.
-    pub(super) async fn ask(&self, asked: &Asked) -> Result<Said, LiveError> {
+    pub(super) async fn ask(&self, asked: &ModelRequest) -> Result<ModelResponse, LiveError> {
         let body = self.endpoint.format.writer().request(asked);
         let mut tries = 0;
         loop {
@@ -103,7 +103,7 @@ impl ModelClient {
         }
     }
 
-    async fn ask_once(&self, body: String) -> Result<Said, ModelError> {
+    async fn ask_once(&self, body: String) -> Result<ModelResponse, ModelError> {
         let lost = |error: reqwest::Error| ModelError::Connection {
             refused: false,
             cause: with_causes(&error.without_url()),

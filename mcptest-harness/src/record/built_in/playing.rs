@@ -9,8 +9,10 @@ use super::agent::{AgentLoop, NotBegun};
 use super::provider::ModelEndpoint;
 use super::timeouts::Timeouts;
 use crate::record::own_code::{GIVE_CODE, WITHOUT_CODE, is_of_own_code};
-use crate::record::playing::{limit, made, no_runtime, redactor, run_options, session};
-use crate::record::{LiveError, PlayRequest, PlayedRun, Plays, RunRequest};
+use crate::record::playing::{
+    no_runtime, redactor, run_options, start_session, time_limit, to_played_run,
+};
+use crate::record::{LiveError, PlayRequest, Playable, PlayedRun, RunRequest};
 
 /// How the agent ended.
 enum Ended {
@@ -22,7 +24,7 @@ enum Ended {
     Late,
 }
 
-impl Plays for &BuiltIn {
+impl Playable for &BuiltIn {
     fn play(&self, request: &PlayRequest<'_>) -> Result<PlayedRun, LiveError> {
         let PlayRequest {
             suite,
@@ -36,7 +38,7 @@ impl Plays for &BuiltIn {
         let model = &agent.models[model];
         let asked = RunRequest::new(agent, &model.value, 0);
         let endpoint = ModelEndpoint::played(suite, model)?;
-        let limit = limit(request);
+        let limit = time_limit(request);
         let timeouts = Timeouts {
             server: limit,
             model: limit,
@@ -46,8 +48,8 @@ impl Plays for &BuiltIn {
             .build()
             .map_err(|error| no_runtime(&error))?;
         let (played, ended) = runtime.block_on(async {
-            let session = session(request).await?;
-            let own = AgentSession::played(&session);
+            let session = start_session(request).await?;
+            let own = AgentSession::from_play_session(&session);
             let ran = async {
                 let begun = AgentLoop::begin(agent, &asked, endpoint, timeouts, own, &|| false);
                 match begun.await {
@@ -88,7 +90,7 @@ impl Plays for &BuiltIn {
             ),
             Ended::Late => Some("the built-in agent took too long".to_owned()),
         };
-        made(request, played, how, Vec::new())
+        to_played_run(request, played, how, Vec::new())
     }
 
     fn one_by_one(&self, _: &Agent) -> bool {

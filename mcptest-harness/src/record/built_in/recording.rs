@@ -13,21 +13,22 @@ use super::agent::{AgentLoop, NotBegun};
 use super::provider::ModelEndpoint;
 use super::timeouts::Timeouts;
 use crate::record::command::{
-    finish_run, options, ready, reserved, session_failure, shared, spending,
+    check_ready, finish_run, reserve_servers, session_failure, session_options, spending,
+    to_spending,
 };
-use crate::record::declared::declared;
+use crate::record::declared::find_servers;
 use crate::record::spending::SuiteSpending;
-use crate::record::{Live, LiveError, Plays, Progress, RunRequest};
+use crate::record::{Live, LiveError, Playable, Progress, RunRequest};
 
 impl Live for BuiltIn {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         Timeouts::from_environment()?;
         ModelEndpoint::of(suite, &agent.models[model])?.upstream()?;
-        declared(suite, agent)?;
-        ready(suite, agent, model)
+        find_servers(suite, agent)?;
+        check_ready(suite, agent, model)
     }
 
-    fn plays(&self) -> Option<Box<dyn Plays + '_>> {
+    fn playable(&self) -> Option<Box<dyn Playable + '_>> {
         Some(Box::new(self))
     }
 
@@ -43,14 +44,14 @@ impl Live for BuiltIn {
         let timeouts = Timeouts::from_environment()?;
         let endpoint = ModelEndpoint::of(suite, &agent.models[model])?;
         let spending = spending(suite, agent, model, request)?;
-        let _reserved = reserved(suite, agent)?;
-        let mut options = options(suite, agent, model, request)?;
+        let _reserved = reserve_servers(suite, agent)?;
+        let mut options = session_options(suite, agent, model, request)?;
         options.upstreams = vec![endpoint.upstream()?];
         options.secrets = secrets(suite.secret_variables()).collect();
         options.faults = recorder.injected().cloned();
         options.limits.model_calls = Some(request.max_turns);
         options.limits.without_failed = true;
-        options.limits.spending = spending.as_ref().map(shared);
+        options.limits.spending = spending.as_ref().map(to_spending);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -71,7 +72,7 @@ impl Live for BuiltIn {
                 Ok(begun) => begun,
                 Err(NotBegun::Error(error)) => return Err(error),
                 Err(NotBegun::Server(server, why)) => {
-                    let wanted = declared(suite, agent)?;
+                    let wanted = find_servers(suite, agent)?;
                     let wanted = wanted.iter().find(|it| it.server.name.value == server);
                     let failure = session.server_failure().map(SessionError::Server);
                     let failure = failure.map(|failure| session_failure(failure, agent));

@@ -71,7 +71,7 @@ impl Returned {
 }
 
 /// A thread on which a function runs.
-struct Watched {
+struct WatchedThread {
     /// Nobody waits for it any more.
     is_left: Arc<AtomicBool>,
     /// Where it panicked first.
@@ -79,12 +79,12 @@ struct Watched {
 }
 
 thread_local! {
-    static WATCHED: RefCell<Option<Watched>> = const { RefCell::new(None) };
+    static WATCHED: RefCell<Option<WatchedThread>> = const { RefCell::new(None) };
 }
 
 /// Keeps the place of a panic on a thread of a function. What is told of panics is told as before, but of a thread that
 /// nobody waits for.
-fn keep_places() {
+fn install_panic_hook() {
     static KEPT: Once = Once::new();
     KEPT.call_once(|| {
         let told = panic::take_hook();
@@ -105,16 +105,16 @@ fn keep_places() {
 
 /// Makes the function's future on a thread of its own, and waits for its end, so long at the most, and until it is to be
 /// ended.
-pub(super) async fn on_a_thread(
+pub(super) async fn run_on_thread(
     make: impl FnOnce() -> Ran + Send + 'static,
     limit: Option<Duration>,
     ends: impl Future<Output = ()>,
 ) -> Returned {
-    keep_places();
+    install_panic_hook();
     let (tell, mut told) = oneshot::channel();
     let (stop, stopped) = oneshot::channel();
     let is_left = Arc::new(AtomicBool::new(false));
-    let watched = Watched {
+    let watched = WatchedThread {
         is_left: Arc::clone(&is_left),
         place: None,
     };
@@ -123,7 +123,7 @@ pub(super) async fn on_a_thread(
         .spawn(move || {
             WATCHED.set(Some(watched));
             // Nobody may wait for it any more.
-            _ = tell.send(called(make, stopped));
+            _ = tell.send(run_until_stopped(make, stopped));
         });
     if let Err(error) = started {
         return Returned::Failed(format!("no thread could be started: {error}"));
@@ -149,7 +149,7 @@ pub(super) async fn on_a_thread(
 }
 
 /// Runs the function on this thread, until it ends or is stopped.
-fn called(make: impl FnOnce() -> Ran, stopped: oneshot::Receiver<()>) -> Returned {
+fn run_until_stopped(make: impl FnOnce() -> Ran, stopped: oneshot::Receiver<()>) -> Returned {
     // What the function starts beside itself runs on another thread, as in a program.
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
@@ -172,14 +172,14 @@ fn called(make: impl FnOnce() -> Ran, stopped: oneshot::Receiver<()>) -> Returne
         })
     };
     let returned = catch_unwind(AssertUnwindSafe(run));
-    let returned = returned.unwrap_or_else(|panic| Returned::Panicked(panicked(&*panic)));
+    let returned = returned.unwrap_or_else(|panic| Returned::Panicked(panic_message(&*panic)));
     // What it left behind is not waited for.
     runtime.shutdown_background();
     returned
 }
 
 /// Where the function of this thread panicked, and what the panic says.
-fn panicked(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     let text = text.unwrap_or("it says nothing");
@@ -198,7 +198,7 @@ mod tests {
 
     fn called(make: impl FnOnce() -> Ran + Send + 'static, limit: Option<Duration>) -> Returned {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(on_a_thread(make, limit, pending()))
+        runtime.block_on(run_on_thread(make, limit, pending()))
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
         let asks = || -> Ran { Box::pin(pending()) };
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         let ends = async {};
-        let returned = runtime.block_on(on_a_thread(asks, None, ends));
+        let returned = runtime.block_on(run_on_thread(asks, None, ends));
         assert_eq!(returned, Returned::Stopped { is_left: false });
         let told = returned.message().unwrap();
         assert!(told.contains("again and again"), "{told}");

@@ -13,36 +13,36 @@ const OF_TRACE: [&str; 3] = ["outcome", "signals", "scores"];
 const OF_TIME: [&str; 4] = ["duration_ms", "cached", "reasoning", "signals"];
 
 /// Adds to a played run what only its recording can say. Nothing that the played run says itself is changed.
-pub(super) fn add(played: &mut Value, recorded: &Value) {
-    copy(Some(&mut *played), recorded, &OF_RUN);
+pub(super) fn add_recorded(played: &mut Value, recorded: &Value) {
+    copy_keys(Some(&mut *played), recorded, &OF_RUN);
     let (Some(played), recorded) = (played.get_mut("trace"), &recorded["trace"]) else {
         return;
     };
-    copy(Some(&mut *played), recorded, &OF_TRACE);
-    calls(played, recorded);
+    copy_keys(Some(&mut *played), recorded, &OF_TRACE);
+    add_calls(played, recorded);
     let (Some(played), recorded) = (played.get_mut("conversation"), &recorded["conversation"])
     else {
         return;
     };
-    copy(Some(&mut *played), recorded, &OF_TIME);
-    copy(played.get_mut("tokens"), &recorded["tokens"], &OF_TIME);
+    copy_keys(Some(&mut *played), recorded, &OF_TIME);
+    copy_keys(played.get_mut("tokens"), &recorded["tokens"], &OF_TIME);
     for list in ["steps", "turns", "per_turn"] {
-        pairs(played.get_mut(list), &recorded[list], |played, recorded| {
-            copy(Some(played), recorded, &OF_TIME);
+        for_each_pair(played.get_mut(list), &recorded[list], |played, recorded| {
+            copy_keys(Some(played), recorded, &OF_TIME);
         });
     }
 }
 
 /// The servers of calls, and how long their results took, as long as the calls are those of the recording.
-fn calls(played: &mut Value, recorded: &Value) {
+fn add_calls(played: &mut Value, recorded: &Value) {
     let mut same = 0;
     let mut go_on = true;
     let made = played.get_mut("tool_calls");
-    pairs(made, &recorded["tool_calls"], |played, recorded| {
+    for_each_pair(made, &recorded["tool_calls"], |played, recorded| {
         go_on &= played["name"] == recorded["name"];
         if go_on {
             same += 1;
-            copy(Some(played), recorded, &["server"]);
+            copy_keys(Some(played), recorded, &["server"]);
         }
     });
     let results = played.get_mut("tool_results").and_then(Value::as_array_mut);
@@ -53,19 +53,23 @@ fn calls(played: &mut Value, recorded: &Value) {
         let of_call = |one: &&Value| one["call_index"].as_u64() == index;
         let known = known.and_then(|known| known.iter().find(of_call));
         if let Some(known) = known.filter(|_| is_same) {
-            copy(Some(result), known, &["duration_ms"]);
+            copy_keys(Some(result), known, &["duration_ms"]);
         }
     }
 }
 
-fn pairs(played: Option<&mut Value>, recorded: &Value, mut each: impl FnMut(&mut Value, &Value)) {
+fn for_each_pair(
+    played: Option<&mut Value>,
+    recorded: &Value,
+    mut each: impl FnMut(&mut Value, &Value),
+) {
     let played = played.and_then(Value::as_array_mut).into_iter().flatten();
     for (played, recorded) in played.zip(recorded.as_array().into_iter().flatten()) {
         each(played, recorded);
     }
 }
 
-fn copy(played: Option<&mut Value>, recorded: &Value, keys: &[&str]) {
+fn copy_keys(played: Option<&mut Value>, recorded: &Value, keys: &[&str]) {
     let played = played.and_then(Value::as_object_mut);
     let (Some(played), Some(recorded)) = (played, recorded.as_object()) else {
         return;
@@ -101,7 +105,7 @@ mod tests {
                 "conversation": { "tokens": { "total": 11 }, "steps": [{ "prompt": 10 }, { "prompt": 1 }] },
             },
         });
-        add(&mut played, &recorded);
+        add_recorded(&mut played, &recorded);
         let wanted = json!({
             "outcome": { "passed": true },
             "trace": {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::Value;
 
 use crate::input::Record;
-use crate::json::{is_set, list, text, word};
+use crate::json::{is_set, list, nonempty_text, text};
 use crate::time;
 
 /// A line of a session.
@@ -18,7 +18,7 @@ pub(super) struct SessionLine<'v> {
 
 /// The lines that are not in the main chain.
 #[derive(Debug, Default)]
-pub(super) struct Beside<'v> {
+pub(super) struct OffChain<'v> {
     /// The lines of each sub-agent.
     pub(super) sidechains: BTreeMap<String, Vec<SessionLine<'v>>>,
     /// Whether there are branches that the user went back from, or cleared.
@@ -37,59 +37,59 @@ impl<'v> SessionLine<'v> {
         }
     }
 
-    fn own(&self, key: &str) -> Option<&'v str> {
-        word(self.value, key)
+    fn text_field(&self, key: &str) -> Option<&'v str> {
+        nonempty_text(self.value, key)
     }
 
-    pub(super) fn at(&self) -> Option<i64> {
-        word(self.value, "timestamp").and_then(time::milliseconds)
+    pub(super) fn timestamp(&self) -> Option<i64> {
+        nonempty_text(self.value, "timestamp").and_then(time::parse_rfc3339)
     }
 
     /// What tells which of two lines was first: of those that are printed few have a time.
-    pub(super) fn order(&self) -> Option<i64> {
-        let is_printed = self.own("session_id").is_some();
+    pub(super) fn sort_key(&self) -> Option<i64> {
+        let is_printed = self.text_field("session_id").is_some();
         if is_printed {
             Some(self.index)
         } else {
-            self.at()
+            self.timestamp()
         }
     }
 
-    fn speaks(&self) -> bool {
+    fn is_message(&self) -> bool {
         matches!(self.kind, "user" | "assistant")
     }
 
     /// The model call that a line is of. What the program says itself is none.
-    pub(super) fn model_call(&self) -> Option<&'v str> {
+    pub(super) fn model_call_id(&self) -> Option<&'v str> {
         let made_up = text(&self.value["message"], "model") == Some("<synthetic>")
             || is_set(self.value, "isApiErrorMessage");
-        let id = word(&self.value["message"], "id").or_else(|| self.own("uuid"));
+        let id = nonempty_text(&self.value["message"], "id").or_else(|| self.text_field("uuid"));
         id.filter(|_| self.kind == "assistant" && !made_up)
     }
 
-    fn calls(&self) -> impl Iterator<Item = &'v str> {
+    fn call_ids(&self) -> impl Iterator<Item = &'v str> {
         let blocks = list(&self.value["message"], "content").iter();
         blocks
             .filter(|block| text(block, "type") == Some("tool_use"))
             .filter_map(|block| text(block, "id"))
     }
 
-    fn results(&self) -> impl Iterator<Item = &'v str> {
+    fn result_ids(&self) -> impl Iterator<Item = &'v str> {
         let blocks = list(&self.value["message"], "content").iter();
         blocks.filter_map(|block| text(block, "tool_use_id"))
     }
 
     /// The line before this one, also across a compaction.
-    fn parent(&self) -> Option<&'v str> {
-        self.own("logicalParentUuid")
-            .or_else(|| self.own("parentUuid"))
+    fn parent_id(&self) -> Option<&'v str> {
+        self.text_field("logicalParentUuid")
+            .or_else(|| self.text_field("parentUuid"))
     }
 }
 
 /// The lines of the main chain, in the order of their times, and what is beside it.
-pub(super) fn read_lines<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>, Beside<'v>) {
+pub(super) fn read_lines<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>, OffChain<'v>) {
     let mut seen = HashMap::new();
-    let mut beside = Beside::default();
+    let mut beside = OffChain::default();
     let mut lines: Vec<SessionLine<'v>> = Vec::new();
     for (index, record) in (0..).zip(records) {
         let value = &record.value;
@@ -97,7 +97,7 @@ pub(super) fn read_lines<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>
             continue;
         };
         // The same line may stand in two files.
-        if let Some(uuid) = word(value, "uuid") {
+        if let Some(uuid) = nonempty_text(value, "uuid") {
             let file = record.part.input;
             let first = *seen.entry(uuid).or_insert((index, file));
             if first.0 != index {
@@ -106,9 +106,9 @@ pub(super) fn read_lines<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>
             }
         }
         let line = SessionLine { value, kind, index };
-        let caller = word(value, "parent_tool_use_id");
+        let caller = nonempty_text(value, "parent_tool_use_id");
         if is_set(value, "isSidechain") || caller.is_some() {
-            let agent = word(value, "agentId").or(caller);
+            let agent = nonempty_text(value, "agentId").or(caller);
             let agent = agent.unwrap_or("sidechain").to_owned();
             beside.sidechains.entry(agent).or_default().push(line);
         } else {
@@ -116,37 +116,37 @@ pub(super) fn read_lines<'v>(records: &'v [Record<'_>]) -> (Vec<SessionLine<'v>>
         }
     }
     // The files of a session may come in any order.
-    let mut spoken = lines.iter().filter(|line| line.speaks());
-    if spoken.all(|line| line.at().is_some()) {
-        lines.sort_by_cached_key(SessionLine::at);
+    let mut spoken = lines.iter().filter(|line| line.is_message());
+    if spoken.all(|line| line.timestamp().is_some()) {
+        lines.sort_by_cached_key(SessionLine::timestamp);
     }
-    if lines.iter().any(|line| line.parent().is_some()) {
-        let kept = chain(&lines);
+    if lines.iter().any(|line| line.parent_id().is_some()) {
+        let kept = mark_main_chain(&lines);
         let mut both = lines.iter().zip(&kept);
-        beside.rewound = both.any(|(line, kept)| line.speaks() && !kept);
+        beside.rewound = both.any(|(line, kept)| line.is_message() && !kept);
         let mut kept = kept.into_iter();
         lines.retain(|_| kept.next() == Some(true));
     }
-    lines.retain(SessionLine::speaks);
+    lines.retain(SessionLine::is_message);
     (lines, beside)
 }
 
 /// Which lines lead to the last one; one whose parent is missing follows the line before it. Parallel calls
 /// make a tree: lines of the same model calls are kept, too, and the results of calls that are kept.
-fn chain(lines: &[SessionLine<'_>]) -> Vec<bool> {
+fn mark_main_chain(lines: &[SessionLine<'_>]) -> Vec<bool> {
     let by_id = lines.iter().enumerate();
-    let by_id = by_id.filter_map(|(index, line)| Some((line.own("uuid")?, index)));
+    let by_id = by_id.filter_map(|(index, line)| Some((line.text_field("uuid")?, index)));
     let by_id: HashMap<&str, usize> = by_id.collect();
     // For each line, the one before it that speaks.
     let mut last = None;
     let spoken = lines.iter().enumerate().map(|(index, line)| {
         let before = last;
-        last = Some(index).filter(|_| line.speaks()).or(last);
+        last = Some(index).filter(|_| line.is_message()).or(last);
         before
     });
     let spoken: Vec<Option<usize>> = spoken.collect();
     let mut kept = vec![false; lines.len()];
-    let mut next = lines.iter().rposition(SessionLine::speaks);
+    let mut next = lines.iter().rposition(SessionLine::is_message);
     while let Some(index) = next {
         // A circle, or what is kept already.
         if std::mem::replace(&mut kept[index], true) {
@@ -155,22 +155,22 @@ fn chain(lines: &[SessionLine<'_>]) -> Vec<bool> {
         let before = || spoken[index];
         // Some releases begin a new tree with the summary of what they compacted.
         let compacted = is_set(lines[index].value, "isCompactSummary");
-        next = lines[index].parent().map_or_else(
+        next = lines[index].parent_id().map_or_else(
             || before().filter(|_| compacted),
             |id| by_id.get(id).copied().or_else(before),
         );
     }
     let of_calls: HashSet<&str> = lines_kept(lines, &kept)
-        .filter_map(SessionLine::model_call)
+        .filter_map(SessionLine::model_call_id)
         .collect();
     for (line, kept) in lines.iter().zip(&mut kept) {
-        *kept |= line.model_call().is_some_and(|id| of_calls.contains(id));
+        *kept |= line.model_call_id().is_some_and(|id| of_calls.contains(id));
     }
     let calls: HashSet<&str> = lines_kept(lines, &kept)
-        .flat_map(SessionLine::calls)
+        .flat_map(SessionLine::call_ids)
         .collect();
     for (line, kept) in lines.iter().zip(&mut kept) {
-        *kept |= line.results().any(|id| calls.contains(id));
+        *kept |= line.result_ids().any(|id| calls.contains(id));
     }
     kept
 }

@@ -27,17 +27,17 @@ impl<'v> ModelCall<'v> {
     /// grows: the largest holds, never a sum.
     pub(super) fn add(&mut self, line: &SessionLine<'v>) {
         let message = &line.value["message"];
-        self.at = self.at.max(line.at());
+        self.at = self.at.max(line.timestamp());
         for block in list(message, "content") {
             let same = match text(block, "id") {
                 Some(id) => self.by_id.get(id),
                 None => self.nameless.get(block),
             };
-            let grown = || self.begins(text(block, "text")?);
+            let grown = || self.find_prefix_block(text(block, "text")?);
             if let Some(place) = same.copied().or_else(grown) {
                 self.replace(place, block);
             } else {
-                self.know(self.blocks.len(), block);
+                self.index_block(self.blocks.len(), block);
                 self.blocks.push(block);
             }
         }
@@ -49,7 +49,7 @@ impl<'v> ModelCall<'v> {
     }
 
     /// The first block whose text a text begins with: a growing text replaces what it was.
-    fn begins(&self, grown: &str) -> Option<usize> {
+    fn find_prefix_block(&self, grown: &str) -> Option<usize> {
         let mut first = None;
         let mut bound = Bound::Included(grown);
         loop {
@@ -83,10 +83,10 @@ impl<'v> ModelCall<'v> {
                 self.by_text.remove(text);
             }
         }
-        self.know(place, block);
+        self.index_block(place, block);
     }
 
-    fn know(&mut self, place: usize, block: &'v Value) {
+    fn index_block(&mut self, place: usize, block: &'v Value) {
         match text(block, "id") {
             Some(id) => self.by_id.insert(id, place),
             None => self.nameless.insert(block, place),
@@ -106,7 +106,7 @@ mod tests {
     use crate::formats::claude_code::chain;
 
     /// A plain second implementation of `ModelCall::add`, which looks at all blocks.
-    fn plain(blocks: &[Value]) -> Vec<&Value> {
+    fn blocks_naive(blocks: &[Value]) -> Vec<&Value> {
         let mut all: Vec<&Value> = Vec::new();
         for block in blocks {
             let same = |known: &Value| match (text(known, "id"), text(block, "id")) {
@@ -147,7 +147,7 @@ mod tests {
             for line in &lines {
                 call.add(&chain::SessionLine::new(line));
             }
-            prop_assert_eq!(call.blocks, plain(&blocks));
+            prop_assert_eq!(call.blocks, blocks_naive(&blocks));
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::content::text_of;
 use crate::input::{parse, script_literal};
-use crate::json::{given, member, text};
+use crate::json::{member, non_null, text};
 
 /// The name of the tool that runs scripts.
 pub(super) const EXEC: &str = "exec";
@@ -17,13 +17,13 @@ pub(super) const EXEC: &str = "exec";
 pub(super) type ScriptCall = (String, Value);
 
 /// The calls within a script, in the order in which they stand there.
-pub(super) fn calls(script: &str) -> Vec<ScriptCall> {
+pub(super) fn parse_calls(script: &str) -> Vec<ScriptCall> {
     let mut calls = Vec::new();
     let mut at = 0;
     while at < script.len() {
         let rest = &script[at..];
         at += match rest.chars().next() {
-            Some(quote @ ('\'' | '"' | '`')) => text_length(rest, quote),
+            Some(quote @ ('\'' | '"' | '`')) => quoted_length(rest, quote),
             Some('/') if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
             Some('/') if rest.starts_with("/*") => {
                 rest.find("*/").map_or(rest.len(), |end| end + 2)
@@ -32,7 +32,7 @@ pub(super) fn calls(script: &str) -> Vec<ScriptCall> {
                 let word = name(rest);
                 if word == "tools"
                     && !script[..at].ends_with('.')
-                    && let Some((tool, given)) = tool(&rest[word.len()..])
+                    && let Some((tool, given)) = parse_tool(&rest[word.len()..])
                 {
                     let args = match script_literal(given) {
                         Some(Value::Object(args)) => Value::Object(args),
@@ -61,7 +61,7 @@ fn name(text: &str) -> &str {
 }
 
 /// How long the text is that begins with a quote.
-fn text_length(text: &str, quote: char) -> usize {
+fn quoted_length(text: &str, quote: char) -> usize {
     let mut is_escaped = true;
     for (at, letter) in text.char_indices() {
         if letter == quote && !is_escaped {
@@ -73,7 +73,7 @@ fn text_length(text: &str, quote: char) -> usize {
 }
 
 /// The tool that is called after `tools`, and what follows its opening bracket.
-fn tool(text: &str) -> Option<(String, &str)> {
+fn parse_tool(text: &str) -> Option<(String, &str)> {
     let (tool, rest) = if let Some(rest) = text.strip_prefix('.') {
         rest.split_at(name(rest).len())
     } else {
@@ -100,7 +100,7 @@ pub(super) fn has_failed(output: &Value) -> Option<bool> {
 }
 
 /// Whether the only call of a script failed, by what the script printed: what a command came to, whole.
-pub(super) fn exit_code(output: &Value) -> Option<bool> {
+pub(super) fn only_call_failed(output: &Value) -> Option<bool> {
     let said = text_of(Some(output));
     let (_, printed) = said.split_once("Output:\n")?;
     let printed = parse(printed.trim().as_bytes()).ok()?.value;
@@ -109,7 +109,7 @@ pub(super) fn exit_code(output: &Value) -> Option<bool> {
 }
 
 /// What ran while a script did, and came to something: what came back, and whether it failed.
-pub(super) fn ran(item: &Value) -> Option<(Value, Option<bool>)> {
+pub(super) fn completed_call(item: &Value) -> Option<(Value, Option<bool>)> {
     let failed = match text(item, "status")
         .unwrap_or_default()
         .to_lowercase()
@@ -123,7 +123,7 @@ pub(super) fn ran(item: &Value) -> Option<(Value, Option<bool>)> {
         .get("exit_code")
         .and_then(Value::as_i64)
         .map(|code| code != 0);
-    let error = given(item, "error").is_some().then_some(true);
+    let error = non_null(item, "error").is_some().then_some(true);
     let flags = [failed, code, error].into_iter().flatten();
     let is_error = flags.reduce(|one, other| one || other);
     let kind = text(item, "type")?.replace('_', "").to_lowercase();
@@ -133,7 +133,7 @@ pub(super) fn ran(item: &Value) -> Option<(Value, Option<bool>)> {
         "mcptoolcall" => ["result", "error"],
         _ => return None,
     };
-    let value = keys.iter().find(|key| given(item, key).is_some());
+    let value = keys.iter().find(|key| non_null(item, key).is_some());
     Some((value.map_or(Value::Null, |key| member(item, key)), is_error))
 }
 
@@ -175,7 +175,7 @@ mod tests {
                 .into_iter()
                 .map(|(name, args)| (name.to_owned(), args))
                 .collect();
-            assert_eq!(calls(script), expected, "{script}");
+            assert_eq!(parse_calls(script), expected, "{script}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::event::CallTokens;
-use crate::json::{count, given, identifier, is_set, list, text, truthy, word};
+use crate::json::{count, identifier, is_set, list, non_null, nonempty_text, text, truthy};
 use crate::nesting::Nesting;
 use crate::time;
 
@@ -20,7 +20,7 @@ pub(super) struct AgentEvents<'v> {
 
 /// Whether a scorer or a sub-agent runs around an event.
 #[derive(Debug, Clone, Copy, Default)]
-struct Around {
+struct EventScope {
     scores: bool,
     is_agent: bool,
 }
@@ -31,31 +31,31 @@ impl<'v> AgentEvents<'v> {
         let events = list(sample, "events");
         let begins = |event: &&Value| text(event, "event") == Some("span_begin");
         let spans = events.iter().filter(begins);
-        let spans = spans.filter_map(|event| Some((word(event, "id")?, event)));
+        let spans = spans.filter_map(|event| Some((nonempty_text(event, "id")?, event)));
         let spans: Vec<(&str, &Value)> = spans.collect();
         let names = spans
             .iter()
-            .map(|(id, span)| (*id, word(span, "parent_id")));
+            .map(|(id, span)| (*id, nonempty_text(span, "parent_id")));
         let nesting = Nesting::from_pairs(names);
-        let with = |around: &Around, span: &Value| {
-            let kind = word(span, "type").unwrap_or_default();
-            Around {
+        let with = |around: &EventScope, span: &Value| {
+            let kind = nonempty_text(span, "type").unwrap_or_default();
+            EventScope {
                 scores: around.scores || matches!(kind, "scorers" | "scorer"),
                 is_agent: around.is_agent || kind == "agent",
             }
         };
-        let around = nesting.handed_down(Around::default(), |around, outer| {
+        let around = nesting.inherit(EventScope::default(), |around, outer| {
             with(around, spans[outer].1)
         });
         let around = spans.iter().zip(&around);
         let around = around.map(|((id, span), around)| (*id, with(around, span)));
-        let around: HashMap<&str, Around> = around.collect();
+        let around: HashMap<&str, EventScope> = around.collect();
         let foreign = |event: &Value, tool: bool| {
-            let around = word(event, "span_id").and_then(|id| around.get(id));
+            let around = nonempty_text(event, "span_id").and_then(|id| around.get(id));
             around.is_some_and(|around| around.scores || tool && around.is_agent)
         };
         let own = events.iter().filter(|event| match text(event, "event") {
-            Some("model") => given(event, "role").is_none() && !foreign(event, false),
+            Some("model") => non_null(event, "role").is_none() && !foreign(event, false),
             Some("tool") => !foreign(event, true),
             _ => false,
         });
@@ -67,7 +67,7 @@ impl<'v> AgentEvents<'v> {
         for event in agent.agent.clone() {
             if text(event, "event") == Some("model") {
                 let written = event.pointer("/output/choices/0/message");
-                if let Some(id) = written.and_then(|message| word(message, "id")) {
+                if let Some(id) = written.and_then(|message| nonempty_text(message, "id")) {
                     agent.wrote.entry(id).or_insert(event);
                 }
             } else if let Some(id) = identifier(event, "id") {
@@ -82,25 +82,25 @@ impl<'v> AgentEvents<'v> {
         self.agent.iter().copied()
     }
 
-    fn models(&self) -> impl Iterator<Item = &'v Value> {
+    fn model_events(&self) -> impl Iterator<Item = &'v Value> {
         let is_model_call = |event: &&Value| text(event, "event") == Some("model");
         self.agent_events().filter(is_model_call)
     }
 
     /// The tools that the model was offered.
     pub(super) fn tools(&self) -> &'v [Value] {
-        let mut tools = self.models().map(|event| list(event, "tools"));
+        let mut tools = self.model_events().map(|event| list(event, "tools"));
         tools.find(|tools| !tools.is_empty()).unwrap_or_default()
     }
 
     /// What the model call took that wrote a message.
-    pub(super) fn taken_of(&self, message: &Value) -> Option<CallTokens> {
-        Some(taken(self.wrote.get(word(message, "id")?)?))
+    pub(super) fn model_call_tokens(&self, message: &Value) -> Option<CallTokens> {
+        Some(call_usage(self.wrote.get(nonempty_text(message, "id")?)?))
     }
 
     /// How long the tool ran that answered a call, in milliseconds.
-    pub(super) fn duration_of(&self, call: &str) -> Option<u64> {
-        duration(self.ran.get(call)?.0)
+    pub(super) fn tool_duration(&self, call: &str) -> Option<u64> {
+        duration_ms(self.ran.get(call)?.0)
     }
 
     /// Whether a tool event says that the call failed.
@@ -109,7 +109,7 @@ impl<'v> AgentEvents<'v> {
     }
 
     /// Whether tools were called that the messages do not tell of.
-    pub(super) fn knows_more_than(&self, messages: &[Value]) -> bool {
+    pub(super) fn has_more_calls_than(&self, messages: &[Value]) -> bool {
         let calls = messages.iter().flat_map(|it| list(it, "tool_calls"));
         let known: HashSet<String> = calls.filter_map(|call| identifier(call, "id")).collect();
         self.ran.keys().any(|id| !known.contains(id))
@@ -117,7 +117,7 @@ impl<'v> AgentEvents<'v> {
 }
 
 pub(super) fn failed(value: &Value) -> bool {
-    given(value, "error").is_some_and(truthy) || is_set(value, "failed")
+    non_null(value, "error").is_some_and(truthy) || is_set(value, "failed")
 }
 
 /// The tokens of a model call. What was read from and written to the cache is in `input_tokens` by some
@@ -142,16 +142,16 @@ pub(super) fn tokens(usage: Option<&Value>) -> Option<CallTokens> {
 }
 
 /// What the model call of an event took.
-pub(super) fn taken(event: &Value) -> CallTokens {
+pub(super) fn call_usage(event: &Value) -> CallTokens {
     let output = &event["output"];
     let mut taken = tokens(output.get("usage")).unwrap_or_default();
-    let told = given(output, "time").and_then(time::span);
-    taken.duration_ms = told.or_else(|| duration(event));
+    let told = non_null(output, "time").and_then(time::parse_duration);
+    taken.duration_ms = told.or_else(|| duration_ms(event));
     taken
 }
 
 /// From the beginning of an event to its end, in milliseconds.
-pub(super) fn duration(event: &Value) -> Option<u64> {
-    let at = |key: &str| given(event, key).and_then(time::seconds);
-    time::between(at("timestamp"), at("completed"))
+pub(super) fn duration_ms(event: &Value) -> Option<u64> {
+    let at = |key: &str| non_null(event, key).and_then(time::parse_seconds);
+    time::elapsed(at("timestamp"), at("completed"))
 }

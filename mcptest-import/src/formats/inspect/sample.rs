@@ -4,15 +4,16 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value, json};
 
-use super::events::{AgentEvents, duration, failed, taken, tokens};
+use super::events::{AgentEvents, call_usage, duration_ms, failed, tokens};
 use crate::content::text_of;
-use crate::event::{Answer, Call, Event, ForeignRun, Leading, ReportedScore, Stop};
-use crate::formats::openai::{lose_message, offered_tools};
+use crate::event::{Answer, Call, Event, ForeignRun, ReportedScore, Stop, SystemPreamble};
+use crate::formats::openai::{offered_tools, report_message};
 use crate::input::{Archive, Parsed, parse};
 use crate::json::{
-    count, given, identifier, list, member, named, number, role, text, truthy, word,
+    count, identifier, list, member, non_null, nonempty_string, nonempty_text, number, role, text,
+    truthy,
 };
-use crate::scores::Told;
+use crate::scores::SourceScore;
 use crate::time;
 
 /// Reads a sample. In an archive, what a large one holds may lie in entries beside it.
@@ -24,44 +25,46 @@ pub(super) fn read(
     let mut run = ForeignRun::default();
     let chunked = archive.filter(|(_, name)| name.ends_with("/sample.json") && sample.is_object());
     if let Some((archive, name)) = chunked {
-        gather(&mut sample, archive, name, &mut run);
+        merge_entries(&mut sample, archive, name, &mut run);
     }
     let attachments = sample.get_mut("attachments").map(Value::take);
     let attachments = attachments.unwrap_or_default();
     if let Some(attachments) = attachments.as_object() {
-        attach(&mut sample, attachments);
+        resolve_attachments(&mut sample, attachments);
     }
     let nothing = Value::Null;
     let eval = header.map_or(&nothing, |header| &header["eval"]);
-    run.id = named(&sample, "uuid");
-    run.agent = named(eval, "task_display_name").or_else(|| named(eval, "task"));
-    run.asked = named(eval, "model");
-    run.version = named(&eval["packages"], "inspect_ai");
+    run.id = nonempty_string(&sample, "uuid");
+    run.agent =
+        nonempty_string(eval, "task_display_name").or_else(|| nonempty_string(eval, "task"));
+    run.asked = nonempty_string(eval, "model");
+    run.version = nonempty_string(&eval["packages"], "inspect_ai");
     run.task = identifier(&sample, "id");
-    run.order = given(&sample, "epoch").and_then(Value::as_i64);
+    run.order = non_null(&sample, "epoch").and_then(Value::as_i64);
     run.prompt = prompt(&sample["input"]);
     let config = &eval["model_generate_config"];
     run.temperature = number(config, "temperature");
     run.max_tokens = count(config, "max_tokens");
     for key in ["started_at", "completed_at"] {
-        run.at(given(&sample, key).and_then(time::seconds));
+        run.add_time(non_null(&sample, key).and_then(time::parse_seconds));
     }
     let events = AgentEvents::from_sample(&sample);
     run.tools = offered_tools(events.tools());
     let messages = list(&sample, "messages");
-    if events.knows_more_than(messages) {
+    if events.has_more_calls_than(messages) {
         run.note("the agent trimmed its history: read from its events");
         from_events(&events, messages, &mut run);
     } else {
         from_messages(messages, &events, &mut run);
     }
-    run.totals = word(eval, "model").and_then(|model| tokens(sample["model_usage"].get(model)));
-    run.stop = stop(&sample);
-    run.scores = scores(&sample["scores"]);
-    judged(&sample["scores"], &mut run);
+    run.totals =
+        nonempty_text(eval, "model").and_then(|model| tokens(sample["model_usage"].get(model)));
+    run.stop = parse_stop(&sample);
+    run.scores = parse_scores(&sample["scores"]);
+    read_scores(&sample["scores"], &mut run);
     let read: HashSet<String> = run.scores.iter().map(|(name, _)| name.clone()).collect();
     for (name, score) in sample["scores"].as_object().into_iter().flatten() {
-        if !read.contains(name) && given(score, "value").is_some() {
+        if !read.contains(name) && non_null(score, "value").is_some() {
             run.note(format!("score `{name}` is no verdict"));
         }
     }
@@ -69,7 +72,7 @@ pub(super) fn read(
 }
 
 /// Puts the entries beside `sample.json` into it.
-fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRun) {
+fn merge_entries(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRun) {
     let folder = name.strip_suffix("sample.json").unwrap_or(name);
     for key in ["messages", "events"] {
         let inner = format!("{folder}{key}/");
@@ -87,7 +90,7 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
                     Some(Value::Array(more)) => items.extend(more.iter().cloned()),
                     _ => items.push(Value::Object(map)),
                 },
-                _ => run.lose("entry that cannot be read", name),
+                _ => run.report_lost("entry that cannot be read", name),
             }
         }
         if !items.is_empty() {
@@ -100,7 +103,7 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
     let inner = format!("{folder}attachments/");
     for name in archive.names_below(&inner) {
         let Some(bytes) = archive.entry(name) else {
-            run.lose("entry that cannot be read", name);
+            run.report_lost("entry that cannot be read", name);
             continue;
         };
         let id = name.strip_prefix(&inner).unwrap_or(name);
@@ -117,7 +120,7 @@ fn gather(sample: &mut Value, archive: &Archive, name: &str, run: &mut ForeignRu
 }
 
 /// Puts attached texts where they are referred to.
-fn attach(value: &mut Value, attachments: &Map<String, Value>) {
+fn resolve_attachments(value: &mut Value, attachments: &Map<String, Value>) {
     match value {
         Value::String(text) => {
             let id = text
@@ -127,8 +130,12 @@ fn attach(value: &mut Value, attachments: &Map<String, Value>) {
                 *value = attached.clone();
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| attach(item, attachments)),
-        Value::Object(map) => map.values_mut().for_each(|item| attach(item, attachments)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| resolve_attachments(item, attachments)),
+        Value::Object(map) => map
+            .values_mut()
+            .for_each(|item| resolve_attachments(item, attachments)),
         _ => {}
     }
 }
@@ -149,23 +156,23 @@ fn prompt(input: &Value) -> Option<String> {
 }
 
 fn from_messages(messages: &[Value], events: &AgentEvents<'_>, run: &mut ForeignRun) {
-    let mut system = Leading::new(run, true);
+    let mut system = SystemPreamble::new(run, true);
     for message in messages {
         let said = text_of(message.get("content"));
         let role = role(message);
         match role.as_deref().unwrap_or_default() {
-            role if system.takes(role == "system", &said) => {}
-            "user" => run.user(said),
+            role if system.try_take(role == "system", &said) => {}
+            "user" => run.push_user(said),
             "assistant" => {
-                run.step(events.taken_of(message));
-                assistant(message, run);
+                run.push_step(events.model_call_tokens(message));
+                read_assistant(message, run);
             }
-            "tool" => answer(message, events, run),
-            role @ "system" => run.turn(role, said),
-            _ => lose_message(message, run),
+            "tool" => read_answer(message, events, run),
+            role @ "system" => run.push_turn(role, said),
+            _ => report_message(message, run),
         }
     }
-    system.give_to(run);
+    system.apply_to(run);
 }
 
 /// What the model and the tools did, with what the messages know of the beginning.
@@ -179,15 +186,15 @@ fn from_events(events: &AgentEvents<'_>, messages: &[Value], run: &mut ForeignRu
             let Some(message) = event.pointer("/output/choices/0/message") else {
                 continue;
             };
-            run.step(Some(taken(event)));
-            assistant(message, run);
+            run.push_step(Some(call_usage(event)));
+            read_assistant(message, run);
         } else {
             let value = result_or_error(event, "result");
             run.push(Event::Answer(Answer {
                 id: identifier(event, "id"),
                 value,
                 is_error: Some(failed(event)),
-                duration_ms: duration(event),
+                duration_ms: duration_ms(event),
                 ..Answer::default()
             }));
         }
@@ -202,9 +209,9 @@ fn from_events(events: &AgentEvents<'_>, messages: &[Value], run: &mut ForeignRu
 }
 
 /// What a model wrote: its text, calls of the provider, then calls.
-fn assistant(message: &Value, run: &mut ForeignRun) {
-    if let Some(model) = word(message, "model") {
-        run.answered_by(model);
+fn read_assistant(message: &Value, run: &mut ForeignRun) {
+    if let Some(model) = nonempty_text(message, "model") {
+        run.add_model(model);
     }
     match message.get("content") {
         Some(Value::Array(blocks)) => {
@@ -214,7 +221,7 @@ fn assistant(message: &Value, run: &mut ForeignRun) {
                     "reasoning" => run.note("reasoning left out"),
                     "tool_use" => {
                         run.push_assistant(std::mem::take(&mut said));
-                        provider_call(block, run);
+                        read_provider_call(block, run);
                     }
                     _ => said.push_str(&text_of(Some(block))),
                 }
@@ -225,7 +232,7 @@ fn assistant(message: &Value, run: &mut ForeignRun) {
     }
     for call in list(message, "tool_calls") {
         let args = member(call, "arguments");
-        run.call(Call::new(
+        run.push_call(Call::new(
             identifier(call, "id"),
             text(call, "function"),
             args,
@@ -234,22 +241,22 @@ fn assistant(message: &Value, run: &mut ForeignRun) {
 }
 
 /// Call and result in one.
-fn provider_call(block: &Value, run: &mut ForeignRun) {
+fn read_provider_call(block: &Value, run: &mut ForeignRun) {
     let id = identifier(block, "id");
-    run.call(Call {
-        server: named(block, "context"),
+    run.push_call(Call {
+        server: nonempty_string(block, "context"),
         ..Call::new(id.clone(), text(block, "name"), member(block, "arguments"))
     });
-    run.answer(id, result_or_error(block, "result"), Some(failed(block)));
+    run.push_answer(id, result_or_error(block, "result"), Some(failed(block)));
 }
 
-fn answer(message: &Value, events: &AgentEvents<'_>, run: &mut ForeignRun) {
+fn read_answer(message: &Value, events: &AgentEvents<'_>, run: &mut ForeignRun) {
     let id = identifier(message, "tool_call_id");
     let of_event = id.as_deref().is_some_and(|id| events.failed(id));
     run.push(Event::Answer(Answer {
         value: result_or_error(message, "content"),
         is_error: Some(failed(message) || of_event),
-        duration_ms: id.as_deref().and_then(|id| events.duration_of(id)),
+        duration_ms: id.as_deref().and_then(|id| events.tool_duration(id)),
         id,
         ..Answer::default()
     }));
@@ -258,28 +265,28 @@ fn answer(message: &Value, events: &AgentEvents<'_>, run: &mut ForeignRun) {
 /// What came back; of a failure that brought nothing, its message.
 fn result_or_error(value: &Value, key: &str) -> Value {
     let result = member(value, key);
-    match given(value, "error") {
+    match non_null(value, "error") {
         Some(error) if !truthy(&result) => error.get("message").unwrap_or(error).clone(),
         _ => result,
     }
 }
 
-fn stop(sample: &Value) -> Option<Stop> {
-    if given(sample, "error").is_some() {
+fn parse_stop(sample: &Value) -> Option<Stop> {
+    if non_null(sample, "error").is_some() {
         return Some(Stop::Known("error"));
     }
     let output = &sample["output"];
-    let reason = named(&sample["limit"], "type");
-    let reason = reason.or_else(|| named(&output["choices"][0], "stop_reason"));
+    let reason = nonempty_string(&sample["limit"], "type");
+    let reason = reason.or_else(|| nonempty_string(&output["choices"][0], "stop_reason"));
     reason
-        .or_else(|| named(output, "stop_reason"))
+        .or_else(|| nonempty_string(output, "stop_reason"))
         .map(Stop::Spelt)
 }
 
 /// What scorers thought of the sample. Of a scorer that gives several values, each has its name behind the scorer's.
-fn judged(scores: &Value, run: &mut ForeignRun) {
+fn read_scores(scores: &Value, run: &mut ForeignRun) {
     for (scorer, score) in scores.as_object().into_iter().flatten() {
-        let note = named(score, "explanation");
+        let note = nonempty_string(score, "explanation");
         let mut judge = |name: &str, value: &Value| {
             let word = value.as_str();
             let (value, passed) = match word {
@@ -288,15 +295,15 @@ fn judged(scores: &Value, run: &mut ForeignRun) {
                 Some("P") => (json!(0.5), None),
                 _ => (value.clone(), None),
             };
-            let told = Told {
+            let told = SourceScore {
                 value: Some(&value),
                 label: word,
                 passed,
                 note: note.clone(),
             };
-            run.judge(name, told.score(name, scorer));
+            run.push_score(name, told.into_score(name, scorer));
         };
-        match given(score, "value") {
+        match non_null(score, "value") {
             Some(Value::Object(several)) => {
                 for (name, value) in several {
                     judge(&format!("{scorer}/{name}"), value);
@@ -309,7 +316,7 @@ fn judged(scores: &Value, run: &mut ForeignRun) {
 }
 
 /// Scores as numbers: correct, partly, incorrect, no answer.
-fn scores(scores: &Value) -> Vec<(String, ReportedScore)> {
+fn parse_scores(scores: &Value) -> Vec<(String, ReportedScore)> {
     let scores = scores.as_object().into_iter().flatten();
     let read = scores.filter_map(|(name, score)| {
         let of = |reward: f64| Some(ReportedScore::Reward(Number::from_f64(reward)?));

@@ -6,18 +6,18 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::event::{Answer, Call, Event};
-use crate::json::unfolded;
+use crate::json::unwrap_json_text;
 use crate::waiting::Waiting;
 
 /// The messages that were seen so far.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct SeenMessages {
     messages: Vec<String>,
     /// The first messages, and how many they are.
     first: (HashSet<String>, usize),
 }
 
-impl Said {
+impl SeenMessages {
     /// Of some messages, and nothing before.
     pub(super) fn from_messages(messages: Vec<String>) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Said {
     }
 
     /// Whether a message was seen.
-    pub(super) fn has(&mut self, message: &str) -> bool {
+    pub(super) fn contains(&mut self, message: &str) -> bool {
         let (first, count) = &mut self.first;
         first.extend(self.messages[*count..].iter().cloned());
         *count = self.messages.len();
@@ -45,7 +45,7 @@ impl Said {
 
 /// The calls and the results among the events of a run.
 #[derive(Debug, Default)]
-pub(super) struct Happened {
+pub(super) struct EventIndex {
     /// The calls of which no tool of this trace ran yet.
     by_id: Waiting,
     by_name: Waiting,
@@ -61,15 +61,15 @@ pub(super) struct Happened {
     known: usize,
 }
 
-impl Happened {
+impl EventIndex {
     /// Whether a result is among the events, or the error that it tells in other words.
     pub(super) fn has_result(&mut self, answer: &Answer, events: &[Event]) -> bool {
-        self.take_up(events);
+        self.index_new(events);
         let Some(id) = &answer.id else {
             return false;
         };
         let results = self.results.get(id);
-        if results.is_some_and(|results| results.contains(&unfolded(&answer.value))) {
+        if results.is_some_and(|results| results.contains(&unwrap_json_text(&answer.value))) {
             return true;
         }
         let is_told = self.failed.remove(id);
@@ -78,33 +78,33 @@ impl Happened {
     }
 
     /// The tool's own run says that a call failed.
-    pub(super) fn failed(&mut self, id: &str) {
+    pub(super) fn mark_failed(&mut self, id: &str) {
         self.failed.insert(id.to_owned());
     }
 
     /// The call of an identifier, or of a tool, of which no tool of this trace ran yet. Of calls in parallel the one with
     /// these arguments, where they can be compared.
-    pub(super) fn call(
+    pub(super) fn find_call(
         &mut self,
         id: Option<&str>,
         tool: &str,
         args: &Value,
         events: &[Event],
     ) -> Option<usize> {
-        self.take_up(events);
+        self.index_new(events);
         let (waiting, key) = match id {
             Some(id) => (&self.by_id, id),
             None => (&self.by_name, tool),
         };
-        let same = waiting.first_with(key, &unfolded(args));
+        let same = waiting.first_with(key, &unwrap_json_text(args));
         same.or_else(|| waiting.first(key))
     }
 
     /// A tool ran for a call.
-    pub(super) fn ran(&mut self, place: usize, events: &[Event]) {
-        self.take_up(events);
+    pub(super) fn mark_executed(&mut self, place: usize, events: &[Event]) {
+        self.index_new(events);
         if let Some(Event::Call(call)) = events.get(place) {
-            let args = unfolded(&call.args);
+            let args = unwrap_json_text(&call.args);
             self.by_name.remove(&call.name, &args, place);
             if let Some(id) = &call.id {
                 self.by_id.remove(id, &args, place);
@@ -120,7 +120,7 @@ impl Happened {
         }
     }
 
-    fn take_up(&mut self, events: &[Event]) {
+    fn index_new(&mut self, events: &[Event]) {
         for (place, event) in events.iter().enumerate().skip(self.known) {
             if let Event::Call(Call { id: Some(id), .. }) = event {
                 // Identifiers may start again.
@@ -134,7 +134,7 @@ impl Happened {
     fn add(&mut self, place: usize, event: &Event) {
         match event {
             Event::Call(call) => {
-                let args = Rc::new(unfolded(&call.args));
+                let args = Rc::new(unwrap_json_text(&call.args));
                 self.by_name.add(&call.name, &args, place);
                 if let Some(id) = &call.id {
                     self.by_id.add(id, &args, place);
@@ -143,7 +143,7 @@ impl Happened {
             Event::Answer(answer) => {
                 if let Some(id) = &answer.id {
                     let results = self.results.entry(id.clone()).or_default();
-                    results.insert(unfolded(&answer.value));
+                    results.insert(unwrap_json_text(&answer.value));
                 }
             }
             _ => {}
@@ -159,7 +159,7 @@ mod tests {
 
     /// A plain second implementation of `call`, which looks at all events. `met` are the calls of which a
     /// tool of this trace ran.
-    fn plain(
+    fn find_call_naive(
         events: &[Event],
         met: &HashSet<usize>,
         id: Option<&str>,
@@ -177,7 +177,7 @@ mod tests {
         };
         let calls: Vec<(usize, &Call)> = calls.filter(is_it).collect();
         let mut all = calls.iter();
-        let same = all.find(|(_, call)| unfolded(&call.args) == unfolded(args));
+        let same = all.find(|(_, call)| unwrap_json_text(&call.args) == unwrap_json_text(args));
         same.or(calls.first()).map(|(place, _)| *place)
     }
 
@@ -186,7 +186,7 @@ mod tests {
         fn calls_and_results_are_what_a_look_at_all_events_finds(
             steps in proptest::collection::vec((0_u8..7, proptest::option::of("[xy]"), "[fg]", 0_u8..2), 0..40),
         ) {
-            let (mut happened, mut met) = (Happened::default(), HashSet::new());
+            let (mut happened, mut met) = (EventIndex::default(), HashSet::new());
             let mut events: Vec<Event> = Vec::new();
             for (step, id, name, args) in steps {
                 // Arguments may be JSON in a text.
@@ -197,7 +197,7 @@ mod tests {
                     3 => events.push(Event::Answer(answer)),
                     4 => {
                         let is_it = |event: &Event| match event {
-                            Event::Answer(known) => known.id == answer.id && unfolded(&known.value) == unfolded(&answer.value),
+                            Event::Answer(known) => known.id == answer.id && unwrap_json_text(&known.value) == unwrap_json_text(&answer.value),
                             _ => false,
                         };
                         let expected = id.is_some() && events.iter().any(is_it);
@@ -208,10 +208,10 @@ mod tests {
                         met.clear();
                     }
                     _ => {
-                        let found = happened.call(id.as_deref(), &name, &args, &events);
-                        prop_assert_eq!(found, plain(&events, &met, id.as_deref(), &name, &args));
+                        let found = happened.find_call(id.as_deref(), &name, &args, &events);
+                        prop_assert_eq!(found, find_call_naive(&events, &met, id.as_deref(), &name, &args));
                         if let Some(place) = found {
-                            happened.ran(place, &events);
+                            happened.mark_executed(place, &events);
                             met.insert(place);
                             // The run of the tool gives a call without an identifier its own.
                             if let Event::Call(call) = &mut events[place] {

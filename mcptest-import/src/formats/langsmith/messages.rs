@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 
 use crate::blocks;
 use crate::content::text_of;
-use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Leading, Stop};
+use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Stop, SystemPreamble};
 use crate::format::has_block;
-use crate::formats::openai::lose_message;
-use crate::json::{count, given, identifier, list, member, named, text, truthy, word};
+use crate::formats::openai::report_message;
+use crate::json::{
+    count, identifier, list, member, non_null, nonempty_string, nonempty_text, text, truthy,
+};
 
 /// A message in one form: its kind, and its fields.
 pub(super) struct LangsmithMessage<'v> {
@@ -21,24 +23,27 @@ impl<'v> LangsmithMessage<'v> {
     pub(super) fn from_value(value: &'v Value) -> Option<Self> {
         if text(value, "type") == Some("constructor") {
             let name = list(value, "id").last()?.as_str()?;
-            return Some(Self::with(kind(name)?, value.get("kwargs")?));
+            return Some(Self::from_fields(message_kind(name)?, value.get("kwargs")?));
         }
-        let named = ["type", "role"].map(|key| text(value, key).and_then(kind));
+        let named = ["type", "role"].map(|key| text(value, key).and_then(message_kind));
         let kind = named.into_iter().flatten().next()?;
-        Some(Self::with(kind, given(value, "data").unwrap_or(value)))
+        Some(Self::from_fields(
+            kind,
+            non_null(value, "data").unwrap_or(value),
+        ))
     }
 
     /// A message of no kind of its own says who speaks beside it.
-    fn with(named: &'static str, fields: &'v Value) -> Self {
+    fn from_fields(named: &'static str, fields: &'v Value) -> Self {
         let role = text(fields, "role").filter(|_| named == "other");
         Self {
-            kind: role.and_then(kind).unwrap_or(named),
+            kind: role.and_then(message_kind).unwrap_or(named),
             fields,
         }
     }
 }
 
-fn kind(name: &str) -> Option<&'static str> {
+fn message_kind(name: &str) -> Option<&'static str> {
     let name = name.strip_suffix("Chunk").unwrap_or(name);
     let name = name.strip_suffix("Message").unwrap_or(name);
     Some(match name.to_ascii_lowercase().as_str() {
@@ -71,14 +76,14 @@ pub(super) fn is_message(value: &Value) -> bool {
 /// Reads messages into a run. Leading system messages are its system prompt.
 pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
     let is_first = run.events.is_empty();
-    let mut system = Leading::new(run, is_first);
+    let mut system = SystemPreamble::new(run, is_first);
     for value in messages {
         let Some(message) = LangsmithMessage::from_value(value) else {
-            run.lose("message of an unknown type", canonical_json(value));
+            run.report_lost("message of an unknown type", canonical_json(value));
             continue;
         };
         let said = text_of(message.fields.get("content"));
-        if system.takes(message.kind == "system", &said) {
+        if system.try_take(message.kind == "system", &said) {
             continue;
         }
         match message.kind {
@@ -89,33 +94,33 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
             "ai" => {
                 let greets = !run.has_user && list(message.fields, "tool_calls").is_empty();
                 if !greets {
-                    run.step(tokens(message.fields));
+                    run.push_step(tokens(message.fields));
                 }
-                wrote(message.fields, run);
-                run.stop = reason(&message.fields["response_metadata"]).map(Stop::Spelt);
+                read_assistant(message.fields, run);
+                run.stop = stop_reason(&message.fields["response_metadata"]).map(Stop::Spelt);
             }
-            "tool" => run.push(Event::Answer(answer(message.fields))),
-            "other" => lose_message(message.fields, run),
+            "tool" => run.push(Event::Answer(parse_answer(message.fields))),
+            "other" => report_message(message.fields, run),
             // `RemoveMessage` takes another one back, and says nothing.
             "remove" => {}
-            system => run.turn(system, said),
+            system => run.push_turn(system, said),
         }
     }
-    system.give_to(run);
+    system.apply_to(run);
 }
 
 /// Why a model call ended.
-pub(super) fn reason(about: &Value) -> Option<String> {
+pub(super) fn stop_reason(about: &Value) -> Option<String> {
     let keys = ["finish_reason", "stop_reason"];
-    keys.iter().find_map(|key| named(about, key))
+    keys.iter().find_map(|key| nonempty_string(about, key))
 }
 
 /// What a model wrote: text, then calls.
-pub(super) fn wrote(fields: &Value, run: &mut ForeignRun) {
-    if let Some(model) = word(&fields["response_metadata"], "model_name") {
-        run.answered_by(model);
+pub(super) fn read_assistant(fields: &Value, run: &mut ForeignRun) {
+    if let Some(model) = nonempty_text(&fields["response_metadata"], "model_name") {
+        run.add_model(model);
     }
-    let said = spoken(fields.get("content"), run);
+    let said = read_content_text(fields.get("content"), run);
     run.push_assistant(said);
     let kept = ["tool_calls", "invalid_tool_calls"]
         .map(|key| list(fields, key))
@@ -130,15 +135,15 @@ pub(super) fn wrote(fields: &Value, run: &mut ForeignRun) {
         kept.iter().collect()
     };
     for call in calls {
-        run.call(tool_call(call));
+        run.push_call(parse_tool_call(call));
     }
 }
 
 /// A call as `LangChain` has it, or as the provider's API does.
-fn tool_call(call: &Value) -> Call {
-    let inner = given(call, "function").unwrap_or(call);
+fn parse_tool_call(call: &Value) -> Call {
+    let inner = non_null(call, "function").unwrap_or(call);
     let args = ["args", "arguments", "input"];
-    let args = args.iter().find_map(|key| given(inner, key));
+    let args = args.iter().find_map(|key| non_null(inner, key));
     Call::new(
         identifier(call, "id"),
         text(inner, "name"),
@@ -147,7 +152,7 @@ fn tool_call(call: &Value) -> Call {
 }
 
 /// The text of a content without its calls and its reasoning.
-fn spoken(content: Option<&Value>, run: &mut ForeignRun) -> String {
+fn read_content_text(content: Option<&Value>, run: &mut ForeignRun) -> String {
     let Some(Value::Array(blocks)) = content else {
         return text_of(content);
     };
@@ -163,11 +168,11 @@ fn spoken(content: Option<&Value>, run: &mut ForeignRun) -> String {
     said
 }
 
-pub(super) fn answer(fields: &Value) -> Answer {
-    let status = word(fields, "status");
+pub(super) fn parse_answer(fields: &Value) -> Answer {
+    let status = nonempty_text(fields, "status");
     Answer {
         id: identifier(fields, "tool_call_id"),
-        name: named(fields, "name"),
+        name: nonempty_string(fields, "name"),
         value: member(fields, "content"),
         is_error: match status.map(str::to_lowercase).as_deref() {
             Some("error") => Some(true),
@@ -180,7 +185,7 @@ pub(super) fn answer(fields: &Value) -> Answer {
 
 /// The tokens of a model call: sums of all kinds.
 pub(super) fn tokens(fields: &Value) -> Option<CallTokens> {
-    let usage = given(fields, "usage_metadata")?;
+    let usage = non_null(fields, "usage_metadata")?;
     let mut taken = CallTokens::new(
         count(usage, "input_tokens")?,
         count(usage, "output_tokens")?,
@@ -191,16 +196,16 @@ pub(super) fn tokens(fields: &Value) -> Option<CallTokens> {
 }
 
 /// What makes a message the same message.
-pub(super) fn essence(value: &Value) -> Option<String> {
+pub(super) fn message_key(value: &Value) -> Option<String> {
     let message = LangsmithMessage::from_value(value)?;
     let essence = match message.kind {
         "ai" => {
             let mut run = ForeignRun::default();
-            wrote(message.fields, &mut run);
+            read_assistant(message.fields, &mut run);
             run.events.iter().map(event_key).collect()
         }
         "tool" => {
-            let answer = answer(message.fields);
+            let answer = parse_answer(message.fields);
             json!([answer.id, answer.value])
         }
         _ if has_block(message.fields, &["tool_result"]) => json!(message.fields.get("content")),
@@ -218,7 +223,7 @@ fn event_key(event: &Event) -> Value {
 }
 
 /// Whether a run says that it failed.
-pub(super) fn failed(run: &Value) -> bool {
+pub(super) fn is_failed_run(run: &Value) -> bool {
     let failed = |status: &str| status.eq_ignore_ascii_case("error");
-    given(run, "error").is_some_and(truthy) || text(run, "status").is_some_and(failed)
+    non_null(run, "error").is_some_and(truthy) || text(run, "status").is_some_and(failed)
 }

@@ -4,42 +4,44 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::known::{Happened, Said};
+use super::known::{EventIndex, SeenMessages};
 use super::messages::{self, LangsmithMessage};
 use crate::content::text_of;
 use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop};
 use crate::formats::openai;
-use crate::json::{count, given, identifier, list, named, number, text, word};
+use crate::json::{
+    count, identifier, list, non_null, nonempty_string, nonempty_text, number, text,
+};
 use crate::mapping::Mapping;
-use crate::scores::Told;
+use crate::scores::SourceScore;
 use crate::time;
 
 /// Who scored, where the source does not say it.
 const JUDGE: &str = "langsmith";
 
 /// The thread that a run belongs to. Its own `session_id` is the project.
-pub(super) fn thread(run: &Value) -> Option<&str> {
-    let about = given(run, "extra")?.get("metadata")?;
+pub(super) fn thread_id(run: &Value) -> Option<&str> {
+    let about = non_null(run, "extra")?.get("metadata")?;
     let keys = ["session_id", "thread_id", "conversation_id"];
-    keys.iter().find_map(|key| word(about, key))
+    keys.iter().find_map(|key| nonempty_text(about, key))
 }
 
 pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Lost> {
     let mut traces: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
-    let runs = once(runs);
+    let runs = deduplicate_runs(runs);
     for run in &runs {
         let id = identifier(run, "trace_id").unwrap_or_default();
         traces.entry(id).or_default().push(run);
     }
     let mut traces: Vec<(String, Vec<&Value>)> = traces.into_iter().collect();
     for (_, runs) in &mut traces {
-        runs.sort_by_key(|run| order(run));
+        runs.sort_by_key(|run| start_key(run));
     }
-    traces.sort_by_key(|(_, runs)| runs.first().map(|run| order(run)));
+    traces.sort_by_key(|(_, runs)| runs.first().map(|run| start_key(run)));
     let mut read = ForeignRun::default();
-    let (mut said, mut happened) = (Said::default(), Happened::default());
+    let (mut said, mut happened) = (SeenMessages::default(), EventIndex::default());
     for (_, runs) in &traces {
-        trace(runs, &mut read, &mut said, &mut happened);
+        read_trace(runs, &mut read, &mut said, &mut happened);
         happened.end_trace(&read.events);
     }
     if happened.is_told {
@@ -53,34 +55,34 @@ pub(super) fn read(runs: &[&Value], mapping: &Mapping) -> Result<ForeignRun, Los
     let first = traces.first();
     let thread = runs
         .iter()
-        .find_map(|run| thread(run))
+        .find_map(|run| thread_id(run))
         .filter(|_| !mapping.trace_is_run());
     let thread = thread.map(str::to_owned);
     read.id = thread.or_else(|| first.map(|(id, _)| id.clone()));
     let root = first.and_then(|(_, runs)| runs.first());
-    read.agent = root.and_then(|root| named(root, "name"));
+    read.agent = root.and_then(|root| nonempty_string(root, "name"));
     read.task = runs
         .iter()
-        .find_map(|run| named(run, "reference_example_id"));
+        .find_map(|run| nonempty_string(run, "reference_example_id"));
     for (_, runs) in &traces {
         if let Some(root) = runs.first() {
-            judged(root, &mut read);
+            read_feedback(root, &mut read);
         }
     }
     if mapping.score.is_some() {
-        read.scores = runs.iter().flat_map(|run| scores(run)).collect();
+        read.scores = runs.iter().flat_map(|run| parse_scores(run)).collect();
     }
     Ok(read)
 }
 
 /// Each run once: one that is exported again, when it had ended, takes the place of what it was before.
-fn once<'v>(runs: &[&'v Value]) -> Vec<&'v Value> {
+fn deduplicate_runs<'v>(runs: &[&'v Value]) -> Vec<&'v Value> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut once: Vec<&Value> = Vec::new();
     for run in runs {
         let place = identifier(run, "id").map(|id| *places.entry(id).or_insert(once.len()));
         match place.and_then(|place| once.get_mut(place)) {
-            Some(known) if given(known, "end_time").is_none() => *known = run,
+            Some(known) if non_null(known, "end_time").is_none() => *known = run,
             Some(_) => {}
             None => once.push(run),
         }
@@ -89,34 +91,39 @@ fn once<'v>(runs: &[&'v Value]) -> Vec<&'v Value> {
 }
 
 /// Runs in the order in which they began.
-fn order(run: &Value) -> (String, String) {
+fn start_key(run: &Value) -> (String, String) {
     let dotted = text(run, "dotted_order").unwrap_or_default();
     let began = text(run, "start_time").unwrap_or_default();
     (dotted.to_owned(), began.to_owned())
 }
 
-fn trace(runs: &[&Value], read: &mut ForeignRun, said: &mut Said, happened: &mut Happened) {
+fn read_trace(
+    runs: &[&Value],
+    read: &mut ForeignRun,
+    said: &mut SeenMessages,
+    happened: &mut EventIndex,
+) {
     let ids = runs.iter().filter_map(|run| identifier(run, "id"));
     let ids: BTreeSet<String> = ids.collect();
     let mut parents = runs
         .iter()
         .filter_map(|run| identifier(run, "parent_run_id"));
     if let Some(parent) = parents.find(|parent| !ids.contains(parent)) {
-        read.lose(
+        read.report_lost(
             "incomplete export",
             format!("other runs are part of the run `{parent}`, and this run is missing"),
         );
     }
     for run in runs {
         for key in ["start_time", "end_time"] {
-            read.at(given(run, key).and_then(time::seconds));
+            read.add_time(non_null(run, key).and_then(time::parse_seconds));
         }
     }
     let is_model_call = |run: &&Value| text(run, "run_type") == Some("llm");
     for run in runs {
         match text(run, "run_type").unwrap_or_default() {
-            "llm" => model_call(run, read, said, happened),
-            "tool" => tool(run, read, happened),
+            "llm" => read_model_call(run, read, said, happened),
+            "tool" => read_tool_run(run, read, happened),
             _ => {}
         }
     }
@@ -129,24 +136,35 @@ fn trace(runs: &[&Value], read: &mut ForeignRun, said: &mut Said, happened: &mut
             let all = list(side, "messages");
             let new = all
                 .iter()
-                .filter(|it| messages::essence(it).is_some_and(|it| !said.has(&it)));
+                .filter(|it| messages::message_key(it).is_some_and(|it| !said.contains(&it)));
             let new: Vec<Value> = new.cloned().collect();
             messages::read(&new, read);
-            said.extend(all.iter().filter_map(messages::essence));
+            said.extend(all.iter().filter_map(messages::message_key));
         }
     }
-    if runs.first().is_some_and(|root| messages::failed(root)) {
+    if runs
+        .first()
+        .is_some_and(|root| messages::is_failed_run(root))
+    {
         read.stop = Some(Stop::Known("error"));
     }
 }
 
-fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mut Happened) {
+fn read_model_call(
+    run: &Value,
+    read: &mut ForeignRun,
+    said: &mut SeenMessages,
+    happened: &mut EventIndex,
+) {
     let about = &run["extra"]["metadata"];
-    read.asked = read.asked.take().or_else(|| named(about, "ls_model_name"));
+    read.asked = read
+        .asked
+        .take()
+        .or_else(|| nonempty_string(about, "ls_model_name"));
     let temperature = read.temperature.take();
     read.temperature = temperature.or_else(|| number(about, "ls_temperature"));
     read.max_tokens = read.max_tokens.or_else(|| count(about, "ls_max_tokens"));
-    if let (None, Some(system)) = (&read.system_prompt, given(&run["inputs"], "system")) {
+    if let (None, Some(system)) = (&read.system_prompt, non_null(&run["inputs"], "system")) {
         read.system_prompt = Some(text_of(Some(system)));
     }
     let input = list(&run["inputs"], "messages");
@@ -155,12 +173,12 @@ fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mu
         Some(Value::Array(inner)) => inner.as_slice(),
         _ => input,
     };
-    let essences: Vec<Option<String>> = input.iter().map(messages::essence).collect();
+    let essences: Vec<Option<String>> = input.iter().map(messages::message_key).collect();
     let both = essences.iter().zip(said.messages());
     let same = both.take_while(|(new, known)| new.as_ref() == Some(*known));
     let mut from = same.count();
     if from == 0 {
-        let is_known = |it: &&Option<String>| it.as_ref().is_some_and(|it| said.has(it));
+        let is_known = |it: &&Option<String>| it.as_ref().is_some_and(|it| said.contains(it));
         from = essences.iter().take_while(is_known).count();
     }
     let new = input[from..]
@@ -168,7 +186,7 @@ fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mu
         .filter(|message| !is_answered(message, &read.events, happened));
     let new: Vec<Value> = new.cloned().collect();
     messages::read(&new, read);
-    *said = Said::from_messages(essences.into_iter().flatten().collect());
+    *said = SeenMessages::from_messages(essences.into_iter().flatten().collect());
     let outputs = &run["outputs"];
     let places = ["/generations/0/0/message", "/choices/0/message"];
     let output = places.iter().find_map(|place| outputs.pointer(place));
@@ -176,32 +194,35 @@ fn model_call(run: &Value, read: &mut ForeignRun, said: &mut Said, happened: &mu
         let messages = outputs.get("messages")?;
         messages.as_array().map_or(Some(messages), |all| all.last())
     });
-    let output = output.or_else(|| given(outputs, "output"));
+    let output = output.or_else(|| non_null(outputs, "output"));
     // What the wrapper of Anthropic's client keeps is the message itself.
     let output = output.or_else(|| outputs.get("role").and(Some(outputs)));
     let Some(message) = output.and_then(LangsmithMessage::from_value) else {
-        if messages::failed(run) {
+        if messages::is_failed_run(run) {
             read.stop = Some(Stop::Known("error"));
         } else {
-            read.lose("no answer", "a model call has no message among its outputs");
+            read.report_lost("no answer", "a model call has no message among its outputs");
         }
         return;
     };
     let counted = [message.fields, outputs].into_iter();
     let counted = counted.map(|it| messages::tokens(it).or_else(|| tokens(&it["usage"])));
-    read.timed_step(counted.flatten().next().or_else(|| tokens(run)), took(run));
-    messages::wrote(message.fields, read);
-    said.extend(output.and_then(messages::essence));
+    read.push_timed_step(
+        counted.flatten().next().or_else(|| tokens(run)),
+        duration_ms(run),
+    );
+    messages::read_assistant(message.fields, read);
+    said.extend(output.and_then(messages::message_key));
     let about = &message.fields["response_metadata"];
     let places = [about, &outputs["choices"][0], message.fields];
-    let mut reasons = places.iter().map(|place| messages::reason(place));
+    let mut reasons = places.iter().map(|place| messages::stop_reason(place));
     read.stop = reasons.find_map(|reason| reason).map(Stop::Spelt);
 }
 
 /// Whether a message is a result that a tool's own run gave already.
-fn is_answered(message: &Value, events: &[Event], happened: &mut Happened) -> bool {
+fn is_answered(message: &Value, events: &[Event], happened: &mut EventIndex) -> bool {
     let message = LangsmithMessage::from_value(message).filter(|message| message.kind == "tool");
-    let answer = message.map(|message| messages::answer(message.fields));
+    let answer = message.map(|message| messages::parse_answer(message.fields));
     answer.is_some_and(|answer| happened.has_result(&answer, events))
 }
 
@@ -217,15 +238,15 @@ fn tokens(run: &Value) -> Option<CallTokens> {
 }
 
 /// How long a run took, in milliseconds.
-fn took(run: &Value) -> Option<u64> {
-    let at = |key: &str| given(run, key).and_then(time::seconds);
-    time::between(at("start_time"), at("end_time"))
+fn duration_ms(run: &Value) -> Option<u64> {
+    let at = |key: &str| non_null(run, key).and_then(time::parse_seconds);
+    time::elapsed(at("start_time"), at("end_time"))
 }
 
 /// A tool's run: the result of a call, or a call of its own.
-fn tool(run: &Value, read: &mut ForeignRun, happened: &mut Happened) {
+fn read_tool_run(run: &Value, read: &mut ForeignRun, happened: &mut EventIndex) {
     let outputs = &run["outputs"];
-    let output = given(outputs, "output").unwrap_or(outputs);
+    let output = non_null(outputs, "output").unwrap_or(outputs);
     let message = LangsmithMessage::from_value(output).filter(|message| message.kind == "tool");
     let name = text(run, "name").unwrap_or_default();
     let own_id = message
@@ -233,80 +254,82 @@ fn tool(run: &Value, read: &mut ForeignRun, happened: &mut Happened) {
         .and_then(|message| identifier(message.fields, "tool_call_id"));
     let id = own_id.or_else(|| identifier(&run["extra"]["metadata"], "tool_call_id"));
     let inputs = &run["inputs"];
-    let args = given(inputs, "input").unwrap_or(inputs);
-    let found = happened.call(id.as_deref(), name, args, &read.events);
-    let failed = messages::failed(run);
+    let args = non_null(inputs, "input").unwrap_or(inputs);
+    let found = happened.find_call(id.as_deref(), name, args, &read.events);
+    let failed = messages::is_failed_run(run);
     let told_by_run = message.is_none() && failed;
     let (value, flagged) = match message {
         Some(message) => {
-            let answer = messages::answer(message.fields);
+            let answer = messages::parse_answer(message.fields);
             (answer.value, answer.is_error)
         }
-        None if failed && given(outputs, "output").is_none() => (run["error"].clone(), None),
+        None if failed && non_null(outputs, "output").is_none() => (run["error"].clone(), None),
         None => (output.clone(), None),
     };
     let index = found.unwrap_or_else(|| {
-        read.call(Call::new(id, Some(name), args.clone()));
+        read.push_call(Call::new(id, Some(name), args.clone()));
         read.events.len() - 1
     });
-    happened.ran(index, &read.events);
+    happened.mark_executed(index, &read.events);
     let Event::Call(call) = &mut read.events[index] else {
         return;
     };
     let made_up = identifier(run, "id").unwrap_or_default();
     let call_id = call.id.get_or_insert(made_up).clone();
     if told_by_run {
-        happened.failed(&call_id);
+        happened.mark_failed(&call_id);
     }
     read.push(Event::Answer(Answer {
         id: Some(call_id),
         value,
         is_error: Some(failed || flagged == Some(true)),
-        duration_ms: took(run),
+        duration_ms: duration_ms(run),
         ..Answer::default()
     }));
 }
 
 /// Feedback on a trace: each of it where it is kept with the run, else what the run says of all of a key.
-fn judged(root: &Value, read: &mut ForeignRun) {
+fn read_feedback(root: &Value, read: &mut ForeignRun) {
     let single = ["feedback", "feedbacks"];
     let single: Vec<&Value> = single.iter().flat_map(|key| list(root, key)).collect();
     for feedback in &single {
-        let Some(name) = word(feedback, "key") else {
+        let Some(name) = nonempty_text(feedback, "key") else {
             continue;
         };
         let source = &feedback["feedback_source"];
         let by = ["user_name", "user_id"]
             .iter()
-            .find_map(|key| word(source, key));
-        let by = by.or_else(|| word(source, "type")).unwrap_or(JUDGE);
-        let told = Told {
-            value: given(feedback, "score"),
-            label: word(feedback, "value"),
-            note: named(feedback, "comment"),
-            ..Told::default()
+            .find_map(|key| nonempty_text(source, key));
+        let by = by
+            .or_else(|| nonempty_text(source, "type"))
+            .unwrap_or(JUDGE);
+        let told = SourceScore {
+            value: non_null(feedback, "score"),
+            label: nonempty_text(feedback, "value"),
+            note: nonempty_string(feedback, "comment"),
+            ..SourceScore::default()
         };
-        read.judge(name, told.score(name, by));
+        read.push_score(name, told.into_score(name, by));
     }
     let stats = root["feedback_stats"].as_object();
     for (name, stats) in stats.filter(|_| single.is_empty()).into_iter().flatten() {
         // Of a key without numbers, the only word that was given.
         let words = stats["values"].as_object();
         let only = words.filter(|words| words.len() == 1);
-        let told = Told {
-            value: given(stats, "avg"),
+        let told = SourceScore {
+            value: non_null(stats, "avg"),
             label: only.and_then(|words| words.keys().next().map(String::as_str)),
             note: count(stats, "n")
                 .filter(|given| *given > 1)
                 .map(|given| format!("the mean of {given}")),
-            ..Told::default()
+            ..SourceScore::default()
         };
-        read.judge(name, told.score(name, JUDGE));
+        read.push_score(name, told.into_score(name, JUDGE));
     }
 }
 
 /// Averages of feedback.
-fn scores(run: &Value) -> Vec<(String, ReportedScore)> {
+fn parse_scores(run: &Value) -> Vec<(String, ReportedScore)> {
     let stats = run["feedback_stats"].as_object();
     let stats = stats.into_iter().flatten();
     let scores = stats.filter_map(|(name, stats)| match stats.get("avg")? {

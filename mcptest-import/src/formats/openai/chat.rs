@@ -10,9 +10,12 @@ use super::tokens;
 use crate::blocks;
 use crate::content::text_of;
 use crate::dialect::{self, MessagePart};
-use crate::event::{Answer, Call, Event, ForeignRun, Leading};
+use crate::event::{Answer, Call, Event, ForeignRun, SystemPreamble};
 use crate::format::has_block;
-use crate::json::{flag, given, identifier, list, member, named, role, text, truthy, word};
+use crate::json::{
+    identifier, list, member, non_null, nonempty_string, nonempty_text, parse_flag, role, text,
+    truthy,
+};
 
 /// What differs between those who keep such lists.
 #[derive(Default)]
@@ -25,69 +28,69 @@ pub(crate) struct ChatOptions {
 
 /// Reads messages into a run. Leading system messages are its system prompt.
 pub(crate) fn read(messages: &[Value], run: &mut ForeignRun, options: &ChatOptions) {
-    let mut system = Leading::new(run, true);
-    let mut of_user = OfUser::default();
+    let mut system = SystemPreamble::new(run, true);
+    let mut of_user = UserToolCalls::default();
     for message in messages {
-        let message = &*dialect::spelt(message);
+        let message = &*dialect::normalize_keys(message);
         let role = role(message);
         let role = role.as_deref().unwrap_or_default();
         let said = text_of(message.get("content"));
-        dialect::lose_unknown(message, run);
-        if of_user.takes(message) {
+        dialect::report_unknown(message, run);
+        if of_user.try_take(message) {
             continue;
         }
-        if system.takes(matches!(role, "system" | "developer"), &said) {
+        if system.try_take(matches!(role, "system" | "developer"), &said) {
             continue;
         }
         match role {
             "user" if options.endings.iter().any(|ending| said.contains(ending)) => {
-                run.turn("user", said);
+                run.push_turn("user", said);
             }
             "user" if has_block(message, &["tool_result"]) || dialect::has_part(message) => {
                 blocks::read_user(message.get("content"), run);
             }
-            "user" | "human" => run.user(said),
-            "assistant" | "agent" | "ai" | "model" => assistant(message, said, run),
+            "user" | "human" => run.push_user(said),
+            "assistant" | "agent" | "ai" | "model" => read_assistant(message, said, run),
             // Whatever the one who calls is named.
-            _ if asks(message) => assistant(message, said, run),
+            _ if asks(message) => read_assistant(message, said, run),
             "tool" | "function" if dialect::holds_results(message) => {
                 blocks::read_results(message.get("content"), run);
             }
             "tool" | "function" => {
-                let mut answer = answer(message, options);
+                let mut answer = parse_answer(message, options);
                 // Some give the call's identifier to the result.
                 let own = identifier(message, "id").filter(|_| answer.id.is_none());
                 answer.id = answer.id.or(own.filter(|own| run.has_call(own)));
                 run.push(Event::Answer(answer));
             }
-            "system" | "developer" => run.turn(role, said),
-            _ => lose_message(message, run),
+            "system" | "developer" => run.push_turn(role, said),
+            _ => report_message(message, run),
         }
     }
-    system.give_to(run);
+    system.apply_to(run);
     of_user.add_note(run);
 }
 
 /// Whoever speaks in a message, it is not known.
-pub(crate) fn lose_message(message: &Value, run: &mut ForeignRun) {
-    let reason = match word(message, "role") {
+pub(crate) fn report_message(message: &Value, run: &mut ForeignRun) {
+    let reason = match nonempty_text(message, "role") {
         Some(_) => "message of an unknown role",
         None => "message without a role",
     };
-    run.lose(reason, canonical_json(message));
+    run.report_lost(reason, canonical_json(message));
 }
 
 /// What a simulated user does with tools of its own: no call of the agent.
 #[derive(Default)]
-pub(crate) struct OfUser {
+pub(crate) struct UserToolCalls {
     count: usize,
     /// The identifiers of calls that have no result yet, each with how many.
     open: HashMap<String, usize>,
 }
 
-impl OfUser {
+impl UserToolCalls {
     /// Notes the calls of a message that are the user's. Whether the message is a result of such a call.
-    pub(crate) fn takes(&mut self, message: &Value) -> bool {
+    pub(crate) fn try_take(&mut self, message: &Value) -> bool {
         let role = role(message);
         let by_user = matches!(role.as_deref(), Some("user" | "human"));
         let calls = list(message, "tool_calls").iter();
@@ -132,17 +135,17 @@ pub(crate) fn is_of_user(of: &Value) -> bool {
 }
 
 /// An answer of the model. What it says before the first user is a greeting and no model call.
-pub(super) fn assistant(message: &Value, said: String, run: &mut ForeignRun) {
+pub(super) fn read_assistant(message: &Value, said: String, run: &mut ForeignRun) {
     let is_other = has_block(message, &blocks::BLOCKS) || dialect::has_part(message);
     if asks(message) || is_other || run.has_user {
-        run.step(tokens(message.get("usage")));
+        run.push_step(tokens(message.get("usage")));
     }
     if is_other {
         blocks::read_blocks(message.get("content"), run);
     } else {
-        parts_of(message, said, run);
+        read_text(message, said, run);
     }
-    calls(message, run);
+    read_calls(message, run);
 }
 
 /// Whether a message is one that no list of items has: it calls, or answers a call.
@@ -151,11 +154,11 @@ pub(super) fn is_of_chat(message: &Value) -> bool {
 }
 
 fn asks(message: &Value) -> bool {
-    !list(message, "tool_calls").is_empty() || given(message, "function_call").is_some()
+    !list(message, "tool_calls").is_empty() || non_null(message, "function_call").is_some()
 }
 
 /// The calls of an answer, besides those that its content told of.
-pub(crate) fn calls(message: &Value, run: &mut ForeignRun) {
+pub(crate) fn read_calls(message: &Value, run: &mut ForeignRun) {
     let told = list(message, "content").iter();
     let id = |block: &Value| match MessagePart::from_value(block) {
         Some(MessagePart::Call(call) | MessagePart::Both(call, _)) => call.id,
@@ -166,33 +169,33 @@ pub(crate) fn calls(message: &Value, run: &mut ForeignRun) {
     for call in own.filter(|call| !is_of_user(call)) {
         let call = Call::from(parts::tool_call(call));
         if !call.id.as_ref().is_some_and(|id| told.contains(id)) {
-            run.call(call);
+            run.push_call(call);
         }
     }
-    if let Some(call) = given(message, "function_call") {
-        run.call(parts::function_call(call).into());
+    if let Some(call) = non_null(message, "function_call") {
+        run.push_call(parts::function_call(call).into());
     }
 }
 
 /// What an answer says: its text, and a refusal.
-fn parts_of(message: &Value, said: String, run: &mut ForeignRun) {
+fn read_text(message: &Value, said: String, run: &mut ForeignRun) {
     let refuses = |part: &Value| text(part, "type") == Some("refusal");
     if list(message, "content").iter().any(refuses) {
         run.refused = true;
     }
     for key in ["reasoning_content", "reasoning"] {
-        if given(message, key).is_some_and(truthy) {
+        if non_null(message, key).is_some_and(truthy) {
             run.note("reasoning left out");
         }
     }
     run.push_assistant(said);
-    if let Some(refusal) = word(message, "refusal") {
+    if let Some(refusal) = nonempty_text(message, "refusal") {
         run.refused = true;
         run.push_assistant(refusal.to_owned());
     }
 }
 
-pub(crate) fn answer(message: &Value, options: &ChatOptions) -> Answer {
+pub(crate) fn parse_answer(message: &Value, options: &ChatOptions) -> Answer {
     let id = if role(message).as_deref() == Some("function") {
         text(message, "name").map(|name| format!("function:{name}"))
     } else {
@@ -200,7 +203,7 @@ pub(crate) fn answer(message: &Value, options: &ChatOptions) -> Answer {
     };
     let value = member(message, "content");
     // Of a failure that brought nothing, its message.
-    let value = match given(message, "error") {
+    let value = match non_null(message, "error") {
         Some(error) if truthy(error) && text_of(Some(&value)).is_empty() => error.clone(),
         _ => value,
     };
@@ -213,7 +216,7 @@ pub(crate) fn answer(message: &Value, options: &ChatOptions) -> Answer {
     };
     let name = ["name", "tool_name"]
         .iter()
-        .find_map(|key| named(message, key));
+        .find_map(|key| nonempty_string(message, key));
     Answer {
         id,
         name,
@@ -225,7 +228,7 @@ pub(crate) fn answer(message: &Value, options: &ChatOptions) -> Answer {
 
 /// Whether a result is an error, in the spellings of those who keep that beside it.
 pub(crate) fn error_flag(message: &Value) -> Option<bool> {
-    let status = word(message, "status").map(str::to_lowercase);
+    let status = nonempty_text(message, "status").map(str::to_lowercase);
     let status = match status.as_deref() {
         Some("error" | "failed" | "failure") => Some(true),
         Some("success" | "ok") => Some(false),
@@ -233,8 +236,8 @@ pub(crate) fn error_flag(message: &Value) -> Option<bool> {
     };
     let flags = [
         message.get("error").map(truthy),
-        message.get("is_error").and_then(flag),
-        message.get("isError").and_then(flag),
+        message.get("is_error").and_then(parse_flag),
+        message.get("isError").and_then(parse_flag),
         status,
     ];
     let flags = flags.into_iter().flatten();
@@ -242,16 +245,16 @@ pub(crate) fn error_flag(message: &Value) -> Option<bool> {
 }
 
 /// The tools of a request, a line each: name and arguments.
-pub(crate) fn tools(tools: &[Value]) -> Vec<OfferedTool> {
+pub(crate) fn parse_tools(tools: &[Value]) -> Vec<OfferedTool> {
     let offered = |tool: &Value| {
-        let function = given(tool, "function").unwrap_or(tool);
+        let function = non_null(tool, "function").unwrap_or(tool);
         let name = text(function, "name").or_else(|| text(tool, "type"))?;
         let schema = ["parameters", "input_schema", "inputSchema"];
-        let schema = schema.iter().find_map(|key| given(function, key));
+        let schema = schema.iter().find_map(|key| non_null(function, key));
         // MCP's own hint, where the definition is what a server said.
         let hint = [function, tool].map(|it| it.pointer("/annotations/readOnlyHint"));
         let hint = hint.into_iter().flatten().find_map(Value::as_bool);
-        Some(OfferedTool::in_line(&tool_line(name, schema)).with_read_only(hint))
+        Some(OfferedTool::from_line(&tool_line(name, schema)).with_read_only(hint))
     };
     tools.iter().filter_map(offered).collect()
 }

@@ -12,7 +12,7 @@ use mcptest_trace::spans::{self, Emitter, Meaning};
 use serde_json::{Map, Value, json};
 
 use super::span::OtelSpan;
-use crate::json::{given, list, text, unfolded};
+use crate::json::{list, non_null, text, unwrap_json_text};
 use crate::nesting::Nesting;
 
 /// What tools came to, as events say it: by the tool and what it gave back, whether it ever succeeded with that, and
@@ -20,24 +20,24 @@ use crate::nesting::Nesting;
 type Outcomes<'s> = HashMap<&'s str, HashMap<Value, [bool; 2]>>;
 
 /// Gives spans of adk-rust the attributes that the conventions have for what they say.
-pub(super) fn conventional(spans: &mut [OtelSpan]) {
+pub(super) fn add_conventions(spans: &mut [OtelSpan]) {
     let is_own = |span: &OtelSpan| spans::find_emitter(span.marked()).emitter == Emitter::AdkRust;
     if !spans.iter().any(is_own) {
         return;
     }
     let events = spans.iter().flat_map(|span| &span.events);
     let mut came = Outcomes::new();
-    for outcome in events.filter_map(|event| outcome(&event.name, &event.attributes)) {
+    for outcome in events.filter_map(|event| parse_outcome(&event.name, &event.attributes)) {
         let (tool, failed, value) = outcome;
         came.entry(tool).or_default().entry(value).or_default()[usize::from(failed)] = true;
     }
-    let taken = taken_within(spans);
+    let taken = nested_usage(spans);
     let mut changes: Vec<(usize, Map<String, Value>)> = Vec::new();
     for (index, span) in spans.iter().enumerate().filter(|(_, span)| is_own(span)) {
         let mut more = Map::new();
-        if let Some(request) = span.attribute(Meaning::Request).map(unfolded) {
+        if let Some(request) = span.attribute(Meaning::Request).map(unwrap_json_text) {
             more.extend(taken.get(&span.id).cloned().unwrap_or_default());
-            more.extend(exchanged(&request, span, &came));
+            more.extend(exchange_attributes(&request, span, &came));
         } else if span.tool_name().is_some() {
             more.insert("gen_ai.operation.name".to_owned(), "execute_tool".into());
             let mut called = span.events.iter().filter(|event| event.name == "tool_call");
@@ -62,12 +62,12 @@ pub(super) fn conventional(spans: &mut [OtelSpan]) {
 }
 
 /// The model and the tokens of each model call, which stand in a span within its own.
-fn taken_within(spans: &[OtelSpan]) -> HashMap<String, Map<String, Value>> {
+fn nested_usage(spans: &[OtelSpan]) -> HashMap<String, Map<String, Value>> {
     let names = spans
         .iter()
         .map(|span| (span.id.as_str(), span.parent.as_deref()));
     let asks = |span: &usize| spans[*span].attribute(Meaning::Request).is_some();
-    let around = Nesting::from_pairs(names).handed_down(None, |asked: &Option<usize>, outer| {
+    let around = Nesting::from_pairs(names).inherit(None, |asked: &Option<usize>, outer| {
         Some(outer).filter(asks).or(*asked)
     });
     let mut taken: HashMap<String, Map<String, Value>> = HashMap::new();
@@ -90,10 +90,13 @@ fn taken_within(spans: &[OtelSpan]) -> HashMap<String, Map<String, Value>> {
 }
 
 /// The tool, whether it failed, and what it gave back.
-fn outcome<'s>(name: &str, attributes: &'s Map<String, Value>) -> Option<(&'s str, bool, Value)> {
+fn parse_outcome<'s>(
+    name: &str,
+    attributes: &'s Map<String, Value>,
+) -> Option<(&'s str, bool, Value)> {
     let tool = attributes.get("tool.name")?.as_str()?;
     let (failed, value) = match name {
-        "tool_result" => (false, unfolded(attributes.get("tool.result")?)),
+        "tool_result" => (false, unwrap_json_text(attributes.get("tool.result")?)),
         "tool_error" => (true, attributes.get("error")?.clone()),
         _ => return None,
     };
@@ -101,7 +104,11 @@ fn outcome<'s>(name: &str, attributes: &'s Map<String, Value>) -> Option<(&'s st
 }
 
 /// The messages of a model call. What is no JSON was cut: it says nothing.
-fn exchanged(request: &Value, span: &OtelSpan, came: &Outcomes<'_>) -> Map<String, Value> {
+fn exchange_attributes(
+    request: &Value,
+    span: &OtelSpan,
+    came: &Outcomes<'_>,
+) -> Map<String, Value> {
     let mut more = Map::new();
     let contents = list(request, "contents");
     if contents.is_empty() {
@@ -119,27 +126,27 @@ fn exchanged(request: &Value, span: &OtelSpan, came: &Outcomes<'_>) -> Map<Strin
             "function" => "tool",
             other => other,
         };
-        message(role, content, came)
+        convert_message(role, content, came)
     });
     let mut insert = |key: &str, value: Value| drop(more.insert(key.to_owned(), value));
     insert("gen_ai.input.messages", messages.collect());
-    if let Some(model) = given(request, "model") {
+    if let Some(model) = non_null(request, "model") {
         insert("gen_ai.request.model", model.clone());
     }
     if let Some(answer) = span
         .attribute(Meaning::Response)
-        .map(unfolded)
+        .map(unwrap_json_text)
         .filter(Value::is_object)
     {
         insert(
             "gen_ai.output.messages",
-            json!([message("assistant", &answer, came)]),
+            json!([convert_message("assistant", &answer, came)]),
         );
     }
     more
 }
 
-fn message(role: &str, content: &Value, came: &Outcomes<'_>) -> Value {
+fn convert_message(role: &str, content: &Value, came: &Outcomes<'_>) -> Value {
     let mut parts: Vec<Value> = Vec::new();
     for part in list(content, "parts") {
         // Of a stream each piece of a text is a part.
@@ -148,13 +155,13 @@ fn message(role: &str, content: &Value, came: &Outcomes<'_>) -> Value {
                 Value::String(said) => said.push_str(more),
                 other => *other = more.into(),
             },
-            _ => parts.push(part_of(part, came)),
+            _ => parts.push(convert_part(part, came)),
         }
     }
     json!({ "role": role, "parts": parts })
 }
 
-fn part_of(part: &Value, came: &Outcomes<'_>) -> Value {
+fn convert_part(part: &Value, came: &Outcomes<'_>) -> Value {
     if let Some(said) = text(part, "text") {
         return json!({ "type": "text", "content": said });
     }
@@ -164,7 +171,7 @@ fn part_of(part: &Value, came: &Outcomes<'_>) -> Value {
     if let (Some(name), Some(args)) = (text(part, "name"), part.get("args")) {
         return json!({ "type": "tool_call", "id": part["id"], "name": name, "arguments": args });
     }
-    let Some(answer) = given(part, "functionResponse") else {
+    let Some(answer) = non_null(part, "functionResponse") else {
         return part.clone();
     };
     let value = answer.get("response").unwrap_or(&Value::Null);

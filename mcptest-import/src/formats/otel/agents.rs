@@ -36,7 +36,7 @@ pub(super) struct Agents<'t> {
 
 /// The agents around a span, as far as they tell whose it is.
 #[derive(Debug, Clone, Copy, Default)]
-struct Around {
+struct EnclosingAgents {
     /// The outermost one that is not the main one, and the outermost one within the main one.
     first: Option<usize>,
     within: Option<usize>,
@@ -45,13 +45,13 @@ struct Around {
 
 impl<'t> Agents<'t> {
     pub(super) fn new(tree: &'t Tree) -> Self {
-        Self::with(tree, tree.main())
+        Self::with_main(tree, tree.main())
     }
 
-    pub(super) fn with(tree: &'t Tree, main: Option<&'t str>) -> Self {
+    pub(super) fn with_main(tree: &'t Tree, main: Option<&'t str>) -> Self {
         let in_tool = tree.in_tools();
         let mut agents = Self {
-            is_own: own(tree, &in_tool),
+            is_own: own_agent_flags(tree, &in_tool),
             tree,
             main,
             joined: HashSet::new(),
@@ -72,9 +72,9 @@ impl<'t> Agents<'t> {
     pub(super) fn subagent(&self, place: usize) -> Option<SubAgent<'t>> {
         let place = self.of[place]?;
         let span = &self.tree.spans[place];
-        let name = match self.tree.nested(place) {
+        let name = match self.tree.nested_agent(place) {
             Some(name) if !span.is_agent() => Some(name),
-            _ => span.called(),
+            _ => span.display_name(),
         };
         Some(SubAgent {
             place,
@@ -90,7 +90,7 @@ impl<'t> Agents<'t> {
     }
 
     pub(super) fn is_nameless(&self, agent: SubAgent<'_>) -> bool {
-        self.tree.spans[agent.place].agent().is_none()
+        self.tree.spans[agent.place].invoked_agent().is_none()
     }
 
     pub(super) fn is_in_tool(&self, agent: SubAgent<'_>) -> bool {
@@ -98,13 +98,13 @@ impl<'t> Agents<'t> {
     }
 
     /// An agent took over from the main one: it is the main one.
-    pub(super) fn join(&mut self, agent: SubAgent<'_>) {
+    pub(super) fn merge_into_main(&mut self, agent: SubAgent<'_>) {
         self.joined.insert(agent.place);
         self.assign_subagents();
     }
 
     fn is_main(&self, place: usize) -> bool {
-        let name = self.tree.spans[place].agent();
+        let name = self.tree.spans[place].invoked_agent();
         name.is_some() && name == self.main || self.joined.contains(&place)
     }
 
@@ -114,19 +114,19 @@ impl<'t> Agents<'t> {
         let spans = &self.tree.spans;
         let holds_main = self.tree.around_any(|place| self.is_main(place));
         let nesting = self.tree.nesting();
-        let around = nesting.handed_down(Around::default(), |around, outer| {
+        let around = nesting.inherit(EnclosingAgents::default(), |around, outer| {
             if !self.is_own[outer] {
                 return *around;
             }
             let is_main = self.is_main(outer);
             let found = Some(outer).filter(|_| !is_main);
-            Around {
+            EnclosingAgents {
                 first: around.first.or(found.filter(|_| !holds_main[outer])),
                 within: around.within.or(found.filter(|_| around.has_main)),
                 has_main: around.has_main || is_main,
             }
         });
-        let tools = (self.tree).outermost(|tool| self.tree.nested(tool).is_some());
+        let tools = (self.tree).outermost(|tool| self.tree.nested_agent(tool).is_some());
         let of = around.into_iter().zip(tools).map(|(around, tool)| {
             let agent = if around.has_main {
                 around.within
@@ -146,9 +146,9 @@ impl<'t> Agents<'t> {
 }
 
 /// Whether each span is of an agent of its own: of one with a name, or of one that works for the agent around it.
-fn own(tree: &Tree, in_tool: &[bool]) -> Vec<bool> {
+fn own_agent_flags(tree: &Tree, in_tool: &[bool]) -> Vec<bool> {
     let is_agent: Vec<bool> = tree.spans.iter().map(OtelSpan::is_agent).collect();
-    let nearest = tree.nesting().handed_down(None, |nearest, outer| {
+    let nearest = tree.nesting().inherit(None, |nearest, outer| {
         is_agent[outer].then_some(outer).or(*nearest)
     });
     let calls = tree.spans.iter().zip(&nearest);
@@ -156,7 +156,7 @@ fn own(tree: &Tree, in_tool: &[bool]) -> Vec<bool> {
     let calling: HashSet<usize> = calling.collect();
     let own = tree.spans.iter().enumerate().map(|(place, span)| {
         let works_for = || nearest[place].is_some_and(|outer| calling.contains(&outer));
-        is_agent[place] && (span.agent().is_some() || in_tool[place] || works_for())
+        is_agent[place] && (span.invoked_agent().is_some() || in_tool[place] || works_for())
     });
     own.collect()
 }

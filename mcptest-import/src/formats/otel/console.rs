@@ -8,10 +8,10 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::json::{given, list, text};
+use crate::json::{list, non_null, text};
 
 /// A printed span or log record as an export of OTLP, if it is one.
-pub(super) fn export(value: &Value) -> Option<Value> {
+pub(super) fn to_otlp(value: &Value) -> Option<Value> {
     let resource = json!({ "attributes": &value["resource"]["attributes"] });
     if let Some(span) = from_python(value).or_else(|| from_javascript(value)) {
         let scope = [
@@ -19,23 +19,23 @@ pub(super) fn export(value: &Value) -> Option<Value> {
             "instrumentationLibrary",
             "instrumentation_scope",
         ];
-        let scope = scope.iter().find_map(|key| given(value, key));
+        let scope = scope.iter().find_map(|key| non_null(value, key));
         let scopes = json!([{ "scope": scope, "spans": [span] }]);
         return Some(json!({ "resourceSpans": [{ "resource": resource, "scopeSpans": scopes }] }));
     }
-    let log = log_of_python(value)?;
+    let log = log_from_python(value)?;
     let scopes = json!([{ "logRecords": [log] }]);
     Some(json!({ "resourceLogs": [{ "resource": resource, "scopeLogs": scopes }] }))
 }
 
 fn from_python(value: &Value) -> Option<Value> {
-    let context = given(value, "context")?;
+    let context = non_null(value, "context")?;
     let hex = |text: &str| text.trim_start_matches("0x").to_owned();
     let status = &value["status"];
     // Phoenix has these beside the attributes.
-    let own = |key: &str| given(value, key).cloned().unwrap_or_default();
+    let own = |key: &str| non_null(value, key).cloned().unwrap_or_default();
     let said = |of: &Value, own: Value| if of.is_null() { own } else { of.clone() };
-    let mut attributes = flat(&value["attributes"]);
+    let mut attributes = flatten(&value["attributes"]);
     if let (Some(attributes), Some(kind)) = (attributes.as_object_mut(), text(value, "span_kind")) {
         let known = attributes.entry(KIND);
         known.or_insert_with(|| kind.into());
@@ -45,8 +45,8 @@ fn from_python(value: &Value) -> Option<Value> {
         "spanId": hex(text(context, "span_id")?),
         "parentSpanId": text(value, "parent_id").map(hex),
         "name": value["name"],
-        "startTimeUnixNano": moment(text(value, "start_time")?)?,
-        "endTimeUnixNano": text(value, "end_time").and_then(moment),
+        "startTimeUnixNano": unix_nanoseconds(text(value, "start_time")?)?,
+        "endTimeUnixNano": text(value, "end_time").and_then(unix_nanoseconds),
         "attributes": attributes,
         "status": {
             "code": said(&status["status_code"], own("status_code")),
@@ -60,8 +60,8 @@ fn from_python(value: &Value) -> Option<Value> {
 const KIND: &str = "openinference.span.kind";
 
 /// Attributes within one another under one name each: `llm.model_name`.
-fn flat(attributes: &Value) -> Value {
-    fn put(name: &str, value: &Value, into: &mut Map<String, Value>) {
+fn flatten(attributes: &Value) -> Value {
+    fn flatten_into(name: &str, value: &Value, into: &mut Map<String, Value>) {
         let inner = |key: &str| {
             if name.is_empty() {
                 key.to_owned()
@@ -72,12 +72,12 @@ fn flat(attributes: &Value) -> Value {
         match value {
             Value::Object(map) => {
                 for (key, value) in map {
-                    put(&inner(key), value, into);
+                    flatten_into(&inner(key), value, into);
                 }
             }
             Value::Array(list) if list.iter().any(Value::is_object) => {
                 for (place, value) in list.iter().enumerate() {
-                    put(&inner(&place.to_string()), value, into);
+                    flatten_into(&inner(&place.to_string()), value, into);
                 }
             }
             _ => _ = into.insert(name.to_owned(), value.clone()),
@@ -89,7 +89,7 @@ fn flat(attributes: &Value) -> Value {
         return attributes.clone();
     }
     let mut into = Map::new();
-    put("", attributes, &mut into);
+    flatten_into("", attributes, &mut into);
     Value::Object(into)
 }
 
@@ -110,9 +110,9 @@ fn from_javascript(value: &Value) -> Option<Value> {
     }))
 }
 
-fn log_of_python(value: &Value) -> Option<Value> {
+fn log_from_python(value: &Value) -> Option<Value> {
     let hex = |key: &str| Some(text(value, key)?.trim_start_matches("0x").to_owned());
-    given(value, "severity_number")?;
+    non_null(value, "severity_number")?;
     Some(json!({
         "traceId": hex("trace_id")?,
         "spanId": hex("span_id")?,
@@ -130,7 +130,7 @@ fn events(value: &Value) -> Value {
 }
 
 /// Nanoseconds since 1970 of a moment, as text.
-fn moment(text: &str) -> Option<String> {
+fn unix_nanoseconds(text: &str) -> Option<String> {
     let moment: Timestamp = text.parse().ok()?;
     Some(moment.as_nanosecond().to_string())
 }

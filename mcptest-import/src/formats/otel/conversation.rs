@@ -2,24 +2,24 @@
 
 use std::collections::{HashMap, HashSet};
 
-use mcptest_trace::spans::{Meaning, is_new};
+use mcptest_trace::spans::{Meaning, mark_new_parts};
 use serde_json::{Value, json};
 
-use super::call_span::{span_id, taken};
-use super::join::{Stamped, joined};
+use super::call_span::{call_usage, span_id};
+use super::join::{Stamped, join_spans};
 use super::messages::{self, OtelMessage};
 use super::span::{Log, OtelSpan};
-use crate::event::{Call, CallTokens, Event, ForeignRun, Leading, ReportedScore, Stop};
-use crate::formats::openai::{lose_message, offered_tools};
-use crate::json::unfolded;
-use crate::scores::Told;
+use crate::event::{Call, CallTokens, Event, ForeignRun, ReportedScore, Stop, SystemPreamble};
+use crate::formats::openai::{offered_tools, report_message};
+use crate::json::unwrap_json_text;
+use crate::scores::SourceScore;
 
 /// Who evaluated, where nothing says it: the events do not.
 const JUDGE: &str = "otel";
 
 /// The conversation of an agent: everything that it did, each with its time.
 #[derive(Debug, Default)]
-pub(super) struct OtelTalk {
+pub(super) struct OtelConversation {
     pub(super) run: ForeignRun,
     pub(super) events: Vec<Stamped>,
     /// Whether a model call is open: only what a model wrote came after it.
@@ -30,7 +30,7 @@ pub(super) struct OtelTalk {
     known: Vec<String>,
     /// Whether the next model call is another agent's, which is told of the talk in other words.
     is_handed: bool,
-    answer: Answered,
+    answer: LastAnswer,
     tools: Vec<OtelSpan>,
     /// Where the span of each tool stands among them, and the calls of which a tool ran.
     places: HashMap<String, usize>,
@@ -43,14 +43,14 @@ pub(super) struct OtelTalk {
 fn is_same_call(one: &Call, other: &Call) -> bool {
     let is_same = match (&one.id, &other.id) {
         (Some(one), Some(other)) => one == other,
-        _ => unfolded(&one.args) == unfolded(&other.args),
+        _ => unwrap_json_text(&one.args) == unwrap_json_text(&other.args),
     };
     one.name == other.name && is_same
 }
 
 /// The last answer of the model.
 #[derive(Debug, Default)]
-struct Answered {
+struct LastAnswer {
     /// Where its events begin.
     begin: usize,
     messages: Vec<OtelMessage>,
@@ -59,8 +59,8 @@ struct Answered {
     at: u64,
 }
 
-impl OtelTalk {
-    pub(super) fn model_call(&mut self, span: &OtelSpan, logs: &[&Log]) {
+impl OtelConversation {
+    pub(super) fn add_model_call(&mut self, span: &OtelSpan, logs: &[&Log]) {
         self.model_calls += 1;
         let run = &mut self.run;
         if let Some(model) = span.attribute(Meaning::AskedModel)
@@ -69,9 +69,10 @@ impl OtelTalk {
             run.asked = model.as_str().map(str::to_owned);
         }
         if let Some(model) = span.attribute_text(Meaning::AnsweringModel) {
-            run.answered_by(model);
+            run.add_model(model);
         }
-        if let Some(Value::Array(tools)) = span.attribute(Meaning::OfferedTools).map(unfolded)
+        if let Some(Value::Array(tools)) =
+            span.attribute(Meaning::OfferedTools).map(unwrap_json_text)
             && run.tools.is_empty()
         {
             run.tools = offered_tools(&tools);
@@ -85,28 +86,28 @@ impl OtelTalk {
         }
         self.with_content += usize::from(!exchanged.is_empty());
         if run.system_prompt.is_none() {
-            let mut system = Leading::new(run, true);
+            let mut system = SystemPreamble::new(run, true);
             for text in &exchanged.system {
-                system.takes(true, text);
+                system.try_take(true, text);
             }
-            system.give_to(run);
+            system.apply_to(run);
         }
-        self.choices(&exchanged.input);
-        self.identify(&exchanged.input);
-        self.send(&exchanged.input, span.start);
-        self.push(span.end, Event::Step(taken(span)));
-        let reasons = span.attribute(Meaning::FinishReason).map(unfolded);
+        self.select_choice(&exchanged.input);
+        self.assign_call_ids(&exchanged.input);
+        self.add_input(&exchanged.input, span.start);
+        self.push(span.end, Event::Step(call_usage(span)));
+        let reasons = span.attribute(Meaning::FinishReason).map(unwrap_json_text);
         let mut output = exchanged.output;
         let others = output.split_off(output.len().min(1));
         let of_message = output.iter().find_map(|message| message.finish.clone());
-        self.answer = Answered {
+        self.answer = LastAnswer {
             begin: self.events.len(),
             messages: Vec::new(),
             others,
             at: span.end,
         };
         for message in output {
-            self.answered_with(message);
+            self.set_answer(message);
         }
         let reason = reasons.as_ref();
         let reason = reason.and_then(|reasons| reasons.get(0).unwrap_or(reasons).as_str());
@@ -115,7 +116,7 @@ impl OtelTalk {
         let reason = reason.filter(|reason| !reason.eq_ignore_ascii_case("unknown"));
         self.run.stop = match reason {
             Some(reason) => Some(Stop::Spelt(reason)),
-            None => span.failed().then_some(Stop::Known("error")),
+            None => span.has_failed().then_some(Stop::Known("error")),
         };
     }
 
@@ -125,15 +126,15 @@ impl OtelTalk {
 
     /// Whether what a model call was sent goes on with this talk: it holds what was called last, or else what was said
     /// last after the same beginning.
-    pub(super) fn goes_on_with(&self, sent: &[OtelMessage]) -> bool {
+    pub(super) fn is_continued_by(&self, sent: &[OtelMessage]) -> bool {
         let last = || self.answer.messages.iter().chain(&self.answer.others);
         let sent_calls = || sent.iter().flat_map(OtelMessage::calls);
         if last().flat_map(OtelMessage::calls).next().is_some() {
             let mut calls = last().flat_map(OtelMessage::calls);
             return calls.any(|call| sent_calls().any(|sent| is_same_call(call, sent)));
         }
-        let sent: HashSet<String> = sent.iter().flat_map(OtelMessage::essences).collect();
-        let mut said = last().flat_map(OtelMessage::essences);
+        let sent: HashSet<String> = sent.iter().flat_map(OtelMessage::part_keys).collect();
+        let mut said = last().flat_map(OtelMessage::part_keys);
         let begins = self.known.first().is_some_and(|first| sent.contains(first));
         begins && said.any(|said| sent.contains(&said))
     }
@@ -152,7 +153,7 @@ impl OtelTalk {
             let Some(to) = begins.find_map(|begin| name.strip_prefix(begin)) else {
                 return false;
             };
-            let args = unfolded(&call.args);
+            let args = unwrap_json_text(&call.args);
             let mut told = args.as_object().into_iter().flat_map(|args| args.values());
             let is_told = told.any(|value| value.as_str().is_some_and(|it| letters(it) == agent));
             !agent.is_empty() && (to.ends_with(&agent) || is_told)
@@ -166,7 +167,7 @@ impl OtelTalk {
 
     /// The talk of a sub-agent that is told of this one: what was said here is not its own.
     pub(super) fn for_subagent(&self) -> Self {
-        let answer = self.answer.messages.iter().flat_map(OtelMessage::essences);
+        let answer = self.answer.messages.iter().flat_map(OtelMessage::part_keys);
         let mut talk = Self {
             known: self.known.iter().cloned().chain(answer).collect(),
             ..Self::default()
@@ -180,16 +181,16 @@ impl OtelTalk {
 
     /// Tells the items of the last answer from choices beside it: those are its own that the next model call
     /// is sent, or of which a tool ran.
-    fn choices(&mut self, input: &[OtelMessage]) {
+    fn select_choice(&mut self, input: &[OtelMessage]) {
         let others = std::mem::take(&mut self.answer.others);
         if others.is_empty() {
             return;
         }
-        let sent: HashSet<String> = input.iter().flat_map(OtelMessage::essences).collect();
+        let sent: HashSet<String> = input.iter().flat_map(OtelMessage::part_keys).collect();
         let is_own = |message: &OtelMessage| {
             let mut ids = message.calls().filter_map(|call| call.id.as_deref());
             ids.any(|id| self.ran.contains(id))
-                || message.essences().any(|essence| sent.contains(&essence))
+                || message.part_keys().any(|essence| sent.contains(&essence))
         };
         let (own, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_own);
         if !others.is_empty() {
@@ -197,18 +198,18 @@ impl OtelTalk {
             self.run.note(format!("{more} other choices left out"));
         }
         for message in own {
-            self.answered_with(message);
+            self.set_answer(message);
         }
     }
 
-    fn answered_with(&mut self, message: OtelMessage) {
-        self.wrote(&message, self.answer.at);
+    fn set_answer(&mut self, message: OtelMessage) {
+        self.add_model_message(&message, self.answer.at);
         self.answer.messages.push(message);
     }
 
     /// Gives the calls of the last answer the identifiers that the next model call was sent of them: some
     /// instrumentations leave them out where the model writes them.
-    fn identify(&mut self, input: &[OtelMessage]) {
+    fn assign_call_ids(&mut self, input: &[OtelMessage]) {
         let sent: Vec<&Call> = input.iter().flat_map(OtelMessage::calls).collect();
         let answer = self.answer.messages.iter_mut();
         let mut made: Vec<&mut Call> = answer.flat_map(OtelMessage::calls_mut).collect();
@@ -217,7 +218,7 @@ impl OtelTalk {
         };
         let sent = &sent[first..];
         let is_same = |(made, sent): (&&mut Call, &&Call)| {
-            made.name == sent.name && unfolded(&made.args) == unfolded(&sent.args)
+            made.name == sent.name && unwrap_json_text(&made.args) == unwrap_json_text(&sent.args)
         };
         if made.iter().all(|call| call.id.is_some()) || !made.iter().zip(sent).all(is_same) {
             return;
@@ -236,12 +237,12 @@ impl OtelTalk {
     }
 
     /// What is new of what a model call was sent.
-    fn send(&mut self, input: &[OtelMessage], at: u64) {
+    fn add_input(&mut self, input: &[OtelMessage], at: u64) {
         let essences = |messages: &[OtelMessage]| -> Vec<String> {
-            messages.iter().flat_map(OtelMessage::essences).collect()
+            messages.iter().flat_map(OtelMessage::part_keys).collect()
         };
         let sent = essences(input);
-        let is_new = is_new(&self.known, &essences(&self.answer.messages), &sent);
+        let is_new = mark_new_parts(&self.known, &essences(&self.answer.messages), &sent);
         let mut is_new = is_new.into_iter();
         let is_handed = std::mem::take(&mut self.is_handed);
         for message in input {
@@ -251,19 +252,19 @@ impl OtelTalk {
                 is_new.next() == Some(true) && is_told
             });
             if !message.parts.is_empty() {
-                self.sent(&message, at);
+                self.add_sent_message(&message, at);
             }
         }
         self.known = sent;
     }
 
     /// A message that a model call was sent.
-    fn sent(&mut self, message: &OtelMessage, at: u64) {
+    fn add_sent_message(&mut self, message: &OtelMessage, at: u64) {
         let calls = message.calls().next().is_some();
         match message.role.as_str() {
-            "assistant" | "model" | "ai" | "agent" => self.sent_back(message, calls, at),
+            "assistant" | "model" | "ai" | "agent" => self.add_earlier_answer(message, calls, at),
             role @ ("user" | "human" | "tool" | "function" | "system" | "developer") => {
-                self.answered(message, at);
+                self.add_results(message, at);
                 let text = message.text();
                 if !text.is_empty() {
                     let said = match role {
@@ -277,19 +278,19 @@ impl OtelTalk {
                 }
             }
             // Whatever the one who calls is named.
-            _ if calls => self.sent_back(message, calls, at),
+            _ if calls => self.add_earlier_answer(message, calls, at),
             role => {
-                self.answered(message, at);
+                self.add_results(message, at);
                 let text = message.text();
                 if !text.is_empty() {
-                    lose_message(&json!({ "role": role, "content": text }), &mut self.run);
+                    report_message(&json!({ "role": role, "content": text }), &mut self.run);
                 }
             }
         }
     }
 
     /// The results in a message.
-    fn answered(&mut self, message: &OtelMessage, at: u64) {
+    fn add_results(&mut self, message: &OtelMessage, at: u64) {
         let is_answer = |part: &&Event| matches!(part, Event::Answer(_));
         for answer in message.parts.iter().filter(is_answer) {
             self.push(at, answer.clone());
@@ -298,15 +299,15 @@ impl OtelTalk {
 
     /// An answer of before. What is said before the first user is no model call; messages that follow one
     /// another are one, and so is what the span before did not tell.
-    fn sent_back(&mut self, message: &OtelMessage, calls: bool, at: u64) {
+    fn add_earlier_answer(&mut self, message: &OtelMessage, calls: bool, at: u64) {
         if !self.is_open && (calls || self.has_user) {
             self.push(at, Event::Step(CallTokens::default()));
         }
-        self.wrote(message, at);
+        self.add_model_message(message, at);
     }
 
     /// Adds a message that a model wrote.
-    fn wrote(&mut self, message: &OtelMessage, at: u64) {
+    fn add_model_message(&mut self, message: &OtelMessage, at: u64) {
         let is_said = |part: &&Event| !matches!(part, Event::Said(text) if text.is_empty());
         for part in message.parts.iter().filter(is_said) {
             self.push(at, part.clone());
@@ -324,22 +325,22 @@ impl OtelTalk {
         self.events.push((at, event));
     }
 
-    pub(super) fn tool(&mut self, span: &OtelSpan) {
+    pub(super) fn add_tool(&mut self, span: &OtelSpan) {
         self.places.insert(span.id.clone(), self.tools.len());
         self.ran.extend(span_id(span).map(str::to_owned));
         self.tools.push(span.clone());
     }
 
     /// A call is seen from another side: within a tool.
-    pub(super) fn tool_again(&mut self, span: &OtelSpan, tool: &OtelSpan) {
+    pub(super) fn merge_tool_view(&mut self, span: &OtelSpan, tool: &OtelSpan) {
         let place = self.places.get(&tool.id);
         if let Some(known) = place.and_then(|place| self.tools.get_mut(*place)) {
-            known.take_failure(span);
+            known.merge_failure(span);
         }
     }
 
     /// Verdicts beside spans, for the outcome.
-    pub(super) fn scores<'l>(&mut self, events: impl Iterator<Item = &'l Log>) {
+    pub(super) fn add_outcomes<'l>(&mut self, events: impl Iterator<Item = &'l Log>) {
         for event in events.filter(|event| event.is_evaluation()) {
             let name = event.attributes.get("gen_ai.evaluation.name");
             let value = event.attributes.get("gen_ai.evaluation.score.value");
@@ -351,21 +352,21 @@ impl OtelTalk {
     }
 
     /// What was evaluated, as judges' scores.
-    pub(super) fn judged<'l>(&mut self, events: impl Iterator<Item = &'l Log>) {
+    pub(super) fn add_scores<'l>(&mut self, events: impl Iterator<Item = &'l Log>) {
         for event in events.filter(|event| event.is_evaluation()) {
             let own = |key: &str| event.attributes.get(&format!("gen_ai.evaluation.{key}"));
             let word = |key: &str| own(key)?.as_str().filter(|word| !word.trim().is_empty());
             let Some(name) = word("name") else {
                 continue;
             };
-            let told = Told {
+            let told = SourceScore {
                 value: own("score.value"),
                 label: word("score.label"),
                 note: word("explanation").map(str::to_owned),
-                ..Told::default()
+                ..SourceScore::default()
             };
             let by = event.scope.as_deref().unwrap_or(JUDGE);
-            self.run.judge(name, told.score(name, by));
+            self.run.push_score(name, told.into_score(name, by));
         }
     }
 
@@ -376,15 +377,15 @@ impl OtelTalk {
 
     /// Joins the spans of tools with the calls that the models made.
     pub(super) fn finish(&mut self) {
-        self.choices(&[]);
+        self.select_choice(&[]);
         let (events, tools) = (
             std::mem::take(&mut self.events),
             std::mem::take(&mut self.tools),
         );
-        self.events = joined(events, tools);
+        self.events = join_spans(events, tools);
     }
 
     pub(super) fn into_run(self) -> ForeignRun {
-        self.run.with(self.events)
+        self.run.with_events(self.events)
     }
 }

@@ -12,8 +12,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use self::calls::Calls;
-use self::message_events::Told;
+use self::calls::UnmatchedCalls;
+use self::message_events::MessageEvents;
 use super::span::OtelSpan;
 use crate::event::{Answer, Event};
 
@@ -22,25 +22,25 @@ pub(super) type Stamped = (u64, Event);
 
 /// Joins the spans of tools, which stand in the order of their beginnings, with what models said: what a span says of a
 /// call and of its result is taken into the events.
-pub(super) fn joined(events: Vec<Stamped>, mut spans: Vec<OtelSpan>) -> Vec<Stamped> {
-    let mut calls = Calls::from_events(&events);
-    let mut told = Told::from_events(events);
+pub(super) fn join_spans(events: Vec<Stamped>, mut spans: Vec<OtelSpan>) -> Vec<Stamped> {
+    let mut calls = UnmatchedCalls::from_events(&events);
+    let mut told = MessageEvents::from_events(events);
     // What names its call or its arguments first, then what may be of a call by its name.
     for by_name in [false, true] {
         spans.retain(|span| match calls.take(span, by_name) {
             Some(call) => {
-                told.ran(call, span);
+                told.apply_span(call, span);
                 false
             }
             None => true,
         });
     }
     let (events, met) = told.into_events();
-    span_events::added(events, &met, &spans)
+    span_events::add_span_calls(events, &met, &spans)
 }
 
 /// The result that the span of a call has, when it ended.
-fn result_of(span: &OtelSpan, id: String, value: Value) -> Stamped {
+fn result_event(span: &OtelSpan, id: String, value: Value) -> Stamped {
     let answer = Answer {
         id: Some(id),
         value,
@@ -52,7 +52,7 @@ fn result_of(span: &OtelSpan, id: String, value: Value) -> Stamped {
 }
 
 /// An identifier that no other call has.
-fn own_id(span: &OtelSpan) -> String {
+fn span_call_id(span: &OtelSpan) -> String {
     format!("span:{}", span.id)
 }
 

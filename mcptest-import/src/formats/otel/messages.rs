@@ -12,7 +12,8 @@ use crate::event::{Answer, Call, Event};
 use crate::formats::openai::error_flag;
 use crate::input::Change;
 use crate::json::{
-    given, identifier, is_set, list, member, named, role, text, unfolded, unfolded_with,
+    identifier, is_set, list, member, non_null, nonempty_string, role, text, unwrap_json_text,
+    unwrap_json_text_with_changes,
 };
 
 /// A message.
@@ -57,18 +58,18 @@ impl OtelMessage {
 
     /// What makes each part of it the same part, whatever message it stands in: calls and results are known by
     /// their identifiers.
-    pub(super) fn essences(&self) -> impl Iterator<Item = String> {
+    pub(super) fn part_keys(&self) -> impl Iterator<Item = String> {
         self.parts.iter().map(|part| {
             let essence = match part {
                 Event::Call(call) => match &call.id {
                     Some(id) => json!(["call", id, call.name]),
-                    None => json!(["call", null, call.name, unfolded(&call.args)]),
+                    None => json!(["call", null, call.name, unwrap_json_text(&call.args)]),
                 },
                 Event::Answer(answer) => match &answer.id {
                     Some(id) => json!(["result", id]),
                     None => json!(["result", null, answer.value]),
                 },
-                part => json!([speaker(&self.role), text_in(part)]),
+                part => json!([canonical_role(&self.role), part_text(part)]),
             };
             canonical_json(&essence)
         })
@@ -89,12 +90,12 @@ impl OtelMessage {
     }
 
     pub(super) fn text(&self) -> String {
-        self.parts.iter().filter_map(text_in).collect()
+        self.parts.iter().filter_map(part_text).collect()
     }
 }
 
 /// Who speaks, by one name.
-fn speaker(role: &str) -> &str {
+fn canonical_role(role: &str) -> &str {
     match role {
         "model" | "ai" | "agent" => "assistant",
         "human" => "user",
@@ -102,7 +103,7 @@ fn speaker(role: &str) -> &str {
     }
 }
 
-fn text_in(part: &Event) -> Option<&str> {
+fn part_text(part: &Event) -> Option<&str> {
     match part {
         Event::Said(text) => Some(text),
         _ => None,
@@ -112,32 +113,32 @@ fn text_in(part: &Event) -> Option<&str> {
 /// Reads the messages of a model call from its span and the log records beside it.
 pub(super) fn from_span(span: &OtelSpan, logs: &[&Log]) -> Exchanged {
     let mut exchanged = Exchanged::default();
-    structured(&span.attributes, &mut exchanged);
+    read_structured(&span.attributes, &mut exchanged);
     let events = || span.events.iter().chain(logs.iter().copied());
     for event in events() {
-        structured(&event.attributes, &mut exchanged);
+        read_structured(&event.attributes, &mut exchanged);
     }
     if exchanged.is_empty() {
         read_ai_sdk(span, &mut exchanged);
     }
     if exchanged.is_empty() {
         for event in events() {
-            exchanged.event(event);
+            exchanged.add_event(event);
         }
     }
     if exchanged.is_empty() {
-        exchanged.spread(&span.attributes);
+        exchanged.add_spread(&span.attributes);
     }
     let is_system = |message: &OtelMessage| matches!(message.role.as_str(), "system" | "developer");
     let (system, input): (Vec<_>, Vec<_>) = exchanged.input.drain(..).partition(is_system);
-    exchanged.instruct(system.iter().map(OtelMessage::text).collect());
+    exchanged.add_instructions(system.iter().map(OtelMessage::text).collect());
     exchanged.input = input;
     exchanged
 }
 
 impl Exchanged {
     /// Takes in messages that are spread over attributes.
-    fn spread(&mut self, attributes: &Map<String, Value>) {
+    fn add_spread(&mut self, attributes: &Map<String, Value>) {
         for (message, place) in spread::messages(attributes) {
             let mut message = parse_chat_message(&message);
             match (place, self.output.first_mut()) {
@@ -150,12 +151,12 @@ impl Exchanged {
 }
 
 /// `gen_ai.input.messages` and its like.
-fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
+fn read_structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
     let changes = &mut into.changes;
     let mut first = |meaning: Meaning| {
         let mut values = meaning.names().filter_map(|key| attributes.get(key));
         let value = values.find(|value| !value.is_null())?;
-        Some(unfolded_with(value, changes))
+        Some(unwrap_json_text_with_changes(value, changes))
     };
     let system = first(Meaning::SystemPrompt);
     let mut messages = |meaning: Meaning| {
@@ -175,7 +176,9 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
     }
     if let Some(system) = system {
         let text = match &system {
-            Value::Array(parts) => OtelMessage::new("system", parts.iter().map(part), None).text(),
+            Value::Array(parts) => {
+                OtelMessage::new("system", parts.iter().map(parse_part), None).text()
+            }
             other => text_of(Some(other)),
         };
         into.system = vec![text];
@@ -185,20 +188,24 @@ fn structured(attributes: &Map<String, Value>, into: &mut Exchanged) {
 /// A message with parts.
 fn parse_parts_message(message: &Value) -> OtelMessage {
     let parts = list(message, "parts");
-    if parts.is_empty() && given(message, "content").is_some() {
+    if parts.is_empty() && non_null(message, "content").is_some() {
         return parse_chat_message(message);
     }
     let role = text(message, "role").unwrap_or_default();
-    OtelMessage::new(role, parts.iter().map(part), text(message, "finish_reason"))
+    OtelMessage::new(
+        role,
+        parts.iter().map(parse_part),
+        text(message, "finish_reason"),
+    )
 }
 
-fn part(part: &Value) -> MessagePart {
+fn parse_part(part: &Value) -> MessagePart {
     let content = || part.get("content").or_else(|| part.get("text"));
-    let own = |keys: &[&str]| keys.iter().find_map(|key| given(part, key)).cloned();
+    let own = |keys: &[&str]| keys.iter().find_map(|key| non_null(part, key)).cloned();
     let answer = |id, value, is_error| {
         Event::Answer(Answer {
             id,
-            name: named(part, "name"),
+            name: nonempty_string(part, "name"),
             value,
             is_error,
             duration_ms: None,
@@ -208,7 +215,7 @@ fn part(part: &Value) -> MessagePart {
         "text" => Event::Said(text_of(content())),
         "reasoning" => return Err("reasoning left out"),
         "tool_call" | "server_tool_call" => {
-            let inner = given(part, "server_tool_call").unwrap_or(part);
+            let inner = non_null(part, "server_tool_call").unwrap_or(part);
             let name = text(part, "name").or_else(|| text(inner, "name"));
             let args = own(&["arguments", "server_tool_call"]).unwrap_or_default();
             Event::Call(Call::new(identifier(part, "id"), name, args))
@@ -251,27 +258,27 @@ fn part(part: &Value) -> MessagePart {
 /// Source: vercel/ai `content/docs/03-ai-sdk-core/60-telemetry.mdx`.
 fn read_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
     let sent = span.attribute(Meaning::Prompt);
-    let sent = sent.map(|sent| unfolded_with(sent, &mut into.changes));
+    let sent = sent.map(|sent| unwrap_json_text_with_changes(sent, &mut into.changes));
     let Some(Value::Array(sent)) = sent else {
         return;
     };
     let message = |message: &Value| {
         let role = text(message, "role").unwrap_or_default();
         match message.get("content") {
-            Some(Value::Array(parts)) => OtelMessage::new(role, parts.iter().map(part), None),
+            Some(Value::Array(parts)) => OtelMessage::new(role, parts.iter().map(parse_part), None),
             content => OtelMessage::new(role, [Ok(Event::Said(text_of(content)))], None),
         }
     };
     into.input = sent.iter().map(message).collect();
     let said = span.attribute_text(Meaning::OutputText);
     let mut parts = Vec::from_iter(said.map(|said| Ok(Event::Said(said.to_owned()))));
-    if let Some(Value::Array(calls)) = span.attribute(Meaning::OutputCalls).map(unfolded) {
+    if let Some(Value::Array(calls)) = span.attribute(Meaning::OutputCalls).map(unwrap_json_text) {
         parts.extend(calls.into_iter().map(|mut call| {
             let map = call
                 .as_object_mut()
                 .ok_or("parts that are no tool call left out")?;
             map.insert("type".to_owned(), "tool-call".into());
-            part(&call)
+            parse_part(&call)
         }));
     }
     if !parts.is_empty() {
@@ -282,15 +289,15 @@ fn read_ai_sdk(span: &OtelSpan, into: &mut Exchanged) {
 /// A message as chat APIs have it.
 pub(super) fn parse_chat_message(message: &Value) -> OtelMessage {
     let role = role(message).unwrap_or_default();
-    let content = given(message, "content");
+    let content = non_null(message, "content");
     let mut message_of = OtelMessage::new(&role, [], text(message, "finish_reason"));
     let parts = &mut message_of.parts;
     // Anthropic's results are the user's messages.
-    let answers = role == "tool" || role == "user" && given(message, "tool_call_id").is_some();
+    let answers = role == "tool" || role == "user" && non_null(message, "tool_call_id").is_some();
     if answers && (content.is_some() || list(message, "tool_calls").is_empty()) {
         parts.push(Event::Answer(Answer {
             id: identifier(message, "tool_call_id").or_else(|| identifier(message, "id")),
-            name: named(message, "name"),
+            name: nonempty_string(message, "name"),
             value: content.cloned().unwrap_or_default(),
             is_error: error_flag(message),
             duration_ms: None,
@@ -300,8 +307,8 @@ pub(super) fn parse_chat_message(message: &Value) -> OtelMessage {
         parts.extend(said.map(Event::Said));
     }
     for call in list(message, "tool_calls") {
-        let call = given(call, "tool_call").unwrap_or(call);
-        let function = given(call, "function").unwrap_or(call);
+        let call = non_null(call, "tool_call").unwrap_or(call);
+        let function = non_null(call, "function").unwrap_or(call);
         let (id, args) = (identifier(call, "id"), member(function, "arguments"));
         parts.push(Event::Call(Call::new(id, text(function, "name"), args)));
     }
@@ -315,7 +322,7 @@ impl Exchanged {
 
     /// Takes what system messages say beside what the system instructions say: who writes both says one thing
     /// twice.
-    fn instruct(&mut self, said: Vec<String>) {
+    fn add_instructions(&mut self, said: Vec<String>) {
         let dense = |texts: &[String]| -> String {
             let letters = texts.iter().flat_map(|text| text.chars());
             letters.filter(|letter| !letter.is_whitespace()).collect()
@@ -330,17 +337,20 @@ impl Exchanged {
     }
 
     /// One of the events up to version 1.36.
-    fn event(&mut self, event: &Log) {
+    fn add_event(&mut self, event: &Log) {
         let mut body = match &event.body {
             Value::Object(map) => map.clone(),
-            other => unfolded(other).as_object().cloned().unwrap_or_default(),
+            other => unwrap_json_text(other)
+                .as_object()
+                .cloned()
+                .unwrap_or_default(),
         };
         for (key, value) in &event.attributes {
             body.entry(key.clone()).or_insert_with(|| value.clone());
         }
         for key in ["tool_calls", "message"] {
             if let Some(value) = body.get_mut(key) {
-                *value = unfolded(value);
+                *value = unwrap_json_text(value);
             }
         }
         let body = Value::Object(body);
@@ -350,7 +360,7 @@ impl Exchanged {
             "gen_ai.assistant.message" => "assistant",
             "gen_ai.tool.message" => "tool",
             "gen_ai.choice" => {
-                let message = given(&body, "message").unwrap_or(&body);
+                let message = non_null(&body, "message").unwrap_or(&body);
                 let message = spread::with_role(message, "assistant");
                 let mut choice = parse_chat_message(&message);
                 choice.finish = text(&body, "finish_reason").map(str::to_owned);

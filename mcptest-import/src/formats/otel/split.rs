@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
 
-use super::span::{LISTS, SCOPES, scope_name, service, trace};
-use crate::json::{list, named};
+use super::span::{LISTS, SCOPES, scope_name, service_name, trace_id};
+use crate::json::{list, nonempty_string};
 
 /// What belongs to each trace, in the order of the export: places that rise, and spans or log records that follow one
 /// another, as an export of their own.
@@ -16,33 +16,33 @@ pub(super) type Traces = HashMap<String, Vec<(usize, Value)>>;
 /// # Errors
 ///
 /// The export as it is, if it has fewer than two traces.
-pub(super) fn traces(mut export: Value) -> Result<Traces, Value> {
-    if count(&export) < 2 {
+pub(super) fn by_trace(mut export: Value) -> Result<Traces, Value> {
+    if count_traces(&export) < 2 {
         return Err(export);
     }
     let mut resources: Vec<Value> = Vec::new();
     for key in LISTS {
-        resources.extend(taken(&mut export, key));
+        resources.extend(take_list(&mut export, key));
     }
     resources.push(export);
     let mut traces = Traces::new();
     let mut place = 0;
     for mut resource in resources {
-        let service = service(&resource);
+        let service = service_name(&resource);
         let kinds = [
             (SCOPES[0], "spans"),
             (SCOPES[1], "spans"),
             ("scopeLogs", "logRecords"),
         ];
         for (scopes, items) in kinds {
-            for mut scope in taken(&mut resource, scopes) {
+            for mut scope in take_list(&mut resource, scopes) {
                 let is_log = items == "logRecords";
                 let name = if is_log {
-                    named(&scope["scope"], "name")
+                    nonempty_string(&scope["scope"], "name")
                 } else {
                     scope_name(&scope)
                 };
-                for (trace, items_of) in follow_up(taken(&mut scope, items)) {
+                for (trace, items_of) in group_by_trace(take_list(&mut scope, items)) {
                     let lists = if is_log {
                         ["resourceLogs", "scopeLogs"]
                     } else {
@@ -65,7 +65,7 @@ pub(super) fn traces(mut export: Value) -> Result<Traces, Value> {
 }
 
 /// How many traces an export has: none, one, or more.
-fn count(export: &Value) -> usize {
+fn count_traces(export: &Value) -> usize {
     let resources = LISTS
         .iter()
         .flat_map(|key| list(export, key))
@@ -78,13 +78,13 @@ fn count(export: &Value) -> usize {
     });
     let mut known = HashSet::new();
     let new = items
-        .filter_map(trace)
+        .filter_map(trace_id)
         .filter(|trace| known.insert(trace.clone()));
     new.take(2).count()
 }
 
 /// A list that is taken out of a value.
-fn taken(value: &mut Value, key: &str) -> Vec<Value> {
+fn take_list(value: &mut Value, key: &str) -> Vec<Value> {
     match value.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => items,
         _ => Vec::new(),
@@ -92,10 +92,10 @@ fn taken(value: &mut Value, key: &str) -> Vec<Value> {
 }
 
 /// Items of one trace that follow one another. What is of no trace is left out.
-fn follow_up(items: Vec<Value>) -> Vec<(String, Vec<Value>)> {
+fn group_by_trace(items: Vec<Value>) -> Vec<(String, Vec<Value>)> {
     let mut parts: Vec<(String, Vec<Value>)> = Vec::new();
     for item in items {
-        let Some(trace) = trace(&item) else {
+        let Some(trace) = trace_id(&item) else {
             continue;
         };
         match parts.last_mut().filter(|(last, _)| *last == trace) {
@@ -140,7 +140,7 @@ mod tests {
         };
         let whole = shown(&export);
         assert_eq!((whole.0.len(), whole.1.len()), (7, 2));
-        let traces = traces(export).unwrap();
+        let traces = by_trace(export).unwrap();
         for (trace, expected) in [("a", 5), ("b", 2), ("c", 2)] {
             let own: usize = traces[trace]
                 .iter()
@@ -170,6 +170,6 @@ mod tests {
     fn an_export_of_one_trace_stays_as_it_is() {
         let span = json!({ "traceId": "a", "spanId": "s" });
         let export = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [span, span] }] }] });
-        assert_eq!(traces(export.clone()), Err(export));
+        assert_eq!(by_trace(export.clone()), Err(export));
     }
 }

@@ -3,7 +3,7 @@
 use mcptest_trace::spans::Meaning;
 use serde_json::{Map, Value, json};
 
-use crate::json::{given, text};
+use crate::json::{non_null, text};
 
 /// On which side of a model call a message stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,22 +20,22 @@ pub(super) fn messages(attributes: &Map<String, Value>) -> Vec<(Value, Place)> {
     let output = Meaning::OutputTree.names().map(|prefix| (prefix, true));
     let mut found = Vec::new();
     for (prefix, is_output) in input.chain(output) {
-        let tree = nested(attributes, prefix);
-        for message in numbered(&tree) {
-            let message = given(&message, "message").unwrap_or(&message);
+        let tree = to_tree(attributes, prefix);
+        for message in numbered_members(&tree) {
+            let message = non_null(&message, "message").unwrap_or(&message);
             let nameless = if is_output { "assistant" } else { "unknown" };
             let role = text(message, "role").unwrap_or(nameless);
             let mut message = with_role(message, role);
-            if let Some(parts) = given(&message, "contents").cloned() {
-                let parts = numbered(&parts).into_iter();
+            if let Some(parts) = non_null(&message, "contents").cloned() {
+                let parts = numbered_members(&parts).into_iter();
                 let texts: Vec<Value> = parts
-                    .map(|part| given(&part, "message_content").unwrap_or(&part).clone())
+                    .map(|part| non_null(&part, "message_content").unwrap_or(&part).clone())
                     .collect();
-                if given(&message, "content").is_none() {
+                if non_null(&message, "content").is_none() {
                     message["content"] = texts.into();
                 }
             }
-            let calls = numbered(&message["tool_calls"]);
+            let calls = numbered_members(&message["tool_calls"]);
             if !calls.is_empty() {
                 message["tool_calls"] = calls.into();
             }
@@ -62,7 +62,7 @@ pub(super) fn with_role(message: &Value, role: &str) -> Value {
 }
 
 /// The attributes under a prefix, as a tree.
-fn nested(attributes: &Map<String, Value>, prefix: &str) -> Value {
+fn to_tree(attributes: &Map<String, Value>, prefix: &str) -> Value {
     let mut root = json!({});
     for (key, value) in attributes {
         let Some(path) = key.strip_prefix(prefix) else {
@@ -85,7 +85,7 @@ fn nested(attributes: &Map<String, Value>, prefix: &str) -> Value {
 }
 
 /// The members of a tree whose keys are numbers, in their order.
-fn numbered(tree: &Value) -> Vec<Value> {
+fn numbered_members(tree: &Value) -> Vec<Value> {
     if let Value::Array(items) = tree {
         return items.clone();
     }

@@ -18,7 +18,7 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn new(mut spans: Vec<OtelSpan>) -> Self {
-        spans.sort_by(|left, right| left.when().cmp(&right.when()));
+        spans.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
         // A span may be exported twice.
         let mut known = HashSet::new();
         spans.retain(|span| known.insert(span.id.clone()));
@@ -57,7 +57,7 @@ impl Tree {
     pub(super) fn outermost(&self, is_it: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let down =
             |found: &Option<usize>, outer| found.or_else(|| Some(outer).filter(|it| is_it(*it)));
-        self.nesting.handed_down(None, down)
+        self.nesting.inherit(None, down)
     }
 
     pub(super) fn nesting(&self) -> &Nesting {
@@ -65,7 +65,7 @@ impl Tree {
     }
 
     /// The name of the agent of rig that ran in a tool without a span of its own.
-    pub(super) fn nested(&self, tool: usize) -> Option<&str> {
+    pub(super) fn nested_agent(&self, tool: usize) -> Option<&str> {
         self.nested.get(&tool).map(String::as_str)
     }
 
@@ -102,16 +102,16 @@ impl Tree {
 
     /// The main agent: the outermost one that calls a model itself, and works in no tool of the run.
     pub(super) fn main(&self) -> Option<&str> {
-        let depths = self.nesting.handed_down(0, |depth: &usize, _| depth + 1);
+        let depths = self.nesting.inherit(0, |depth: &usize, _| depth + 1);
         let mut agents: Vec<(usize, &str)> = Vec::new();
         let in_tools = self.in_tools();
         for ((span, depth), in_tool) in self.spans.iter().zip(depths).zip(in_tools) {
-            let name = span.agent().filter(|_| !in_tool);
+            let name = span.invoked_agent().filter(|_| !in_tool);
             agents.extend(name.map(|name| (depth, name)));
         }
         // Spans of one depth stay in the order of their times.
         agents.sort_by_key(|(depth, _)| *depth);
-        let calling = self.calling();
+        let calling = self.calling_agents();
         let names = || agents.iter().map(|(_, name)| *name);
         let found = names().find(|name| calling.contains(&Some(*name)) || calling.contains(&None));
         found.or(names().next())
@@ -119,7 +119,7 @@ impl Tree {
 
     /// The agents that call a model themselves: those nearest around a model call, if nothing but the agent is within the
     /// outermost span of its name. A model call without an agent around it may be any agent's.
-    fn calling(&self) -> HashSet<Option<&str>> {
+    fn calling_agents(&self) -> HashSet<Option<&str>> {
         let within_tools = self.outermost(|tool| self.nested.contains_key(&tool));
         let mut calling = HashSet::new();
         // The agents around, each with whether all within the outermost span of its name have this name.
@@ -137,7 +137,7 @@ impl Tree {
                             Some((_, false)) => {}
                         }
                     }
-                    if let Some(name) = span.agent() {
+                    if let Some(name) = span.invoked_agent() {
                         let count = times.entry(name).or_default();
                         *count += 1;
                         let goes_on =
@@ -146,7 +146,7 @@ impl Tree {
                     }
                 }
                 Visit::Leave(place) => {
-                    if let Some(name) = self.spans[place].agent() {
+                    if let Some(name) = self.spans[place].invoked_agent() {
                         around.pop();
                         if let Some(count) = times.get_mut(name) {
                             *count -= 1;
@@ -159,7 +159,7 @@ impl Tree {
     }
 
     /// Model calls within which another instrumentation saw the same call.
-    pub(super) fn seen_twice(&self) -> Vec<bool> {
+    pub(super) fn duplicate_model_calls(&self) -> Vec<bool> {
         let is_call: Vec<bool> = self.spans.iter().map(OtelSpan::is_model_call).collect();
         let around = self.around_any(|place| is_call[place]);
         let both = is_call.iter().zip(around);

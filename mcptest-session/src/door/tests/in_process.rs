@@ -15,7 +15,7 @@ const UNMADE: &str = "the code does not make the recorded call of the tool `refu
 #[test]
 fn a_tool_runs_once_and_is_given_back_afterwards() {
     runs(async {
-        let records = Door::records();
+        let records = Door::recording();
         let refund = |amount: u32| async move {
             if amount > 9 {
                 Err("too much")
@@ -24,12 +24,12 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
             }
         };
         let args = |amount: u32| json!({ "amount": amount });
-        let paid = records.runs("refund", args(7), refund(7)).await;
+        let paid = records.run_tool("refund", args(7), refund(7)).await;
         assert_eq!(said(paid), Ok(7));
         let failed = Err("too much".to_owned());
-        let paid = records.runs("refund", args(10), refund(10)).await;
+        let paid = records.run_tool("refund", args(10), refund(10)).await;
         assert_eq!(said(paid), failed);
-        let written = records.written();
+        let written = records.notes();
         let error = json!({ "type": "ToolFailure", "text": "too much" });
         assert_eq!(
             (&written[0]["result"], &written[1]["error"]),
@@ -37,7 +37,7 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
         );
         let plays = Door::from_notes(&written);
         let never = || async { panic!("it runs") as Result<u32, String> };
-        let given = |amount: u32| plays.runs("refund", args(amount), never());
+        let given = |amount: u32| plays.run_tool("refund", args(amount), never());
         assert_eq!(said(given(10).await), failed);
         assert_eq!(told(&plays), [UNMADE]);
         assert_eq!(said(given(7).await), Ok(7));
@@ -64,7 +64,7 @@ fn a_tool_of_older_notes_is_given_back_too() {
     runs(async {
         let plays = Door::from_notes(&[json!({ "name": "refund", "args": [7], "error": "no" })]);
         let never = async { panic!("it runs") as Result<u32, String> };
-        let given = plays.runs("refund", json!([7]), never).await;
+        let given = plays.run_tool("refund", json!([7]), never).await;
         assert_eq!(said(given), Err("no".to_owned()));
     });
 }
@@ -72,21 +72,21 @@ fn a_tool_of_older_notes_is_given_back_too() {
 #[test]
 fn a_call_inside_of_another_knows_it_and_one_that_is_dropped_has_left() {
     runs(async {
-        let door = Door::records();
-        let inner = || door.runs("get_order", json!({}), async { Ok::<_, String>(7) });
-        let outer = door.runs("refund", json!({}), async { said(inner().await) });
+        let door = Door::recording();
+        let inner = || door.run_tool("get_order", json!({}), async { Ok::<_, String>(7) });
+        let outer = door.run_tool("refund", json!({}), async { said(inner().await) });
         assert_eq!(said(outer.await), Ok(7));
         let waits = async {
             tokio::task::yield_now().await;
             Ok::<_, String>(8)
         };
-        let mut dropped = Box::pin(door.runs("wait", json!({}), waits));
+        let mut dropped = Box::pin(door.run_tool("wait", json!({}), waits));
         assert!(futures_util::poll!(&mut dropped).is_pending());
         drop(dropped);
         let calls = door.calls();
         let inside: Vec<Option<usize>> = calls.iter().map(|call| call.inside).collect();
         assert_eq!(inside, [None, Some(0), None]);
-        assert_eq!(door.written()[2]["left"], true);
+        assert_eq!(door.notes()[2]["left"], true);
     });
 }
 
@@ -99,10 +99,10 @@ fn a_value_that_does_not_come_back_as_it_was_is_not_kept() {
         id: u32,
     }
     runs(async {
-        let door = Door::records();
+        let door = Door::recording();
         let open = async { Ok::<_, String>(Half { id: 7 }) };
         // The agent has it all the same.
-        let opened = door.runs("open", json!({}), open).await;
+        let opened = door.run_tool("open", json!({}), open).await;
         assert_eq!(opened.map(|half| half.id), Ok(7));
         let (tool, why) = door.unkept().unwrap();
         assert_eq!(tool, "open");
@@ -117,7 +117,9 @@ fn a_call_whose_recorded_arguments_lack_a_secret_is_given_back() {
             json!({ "name": "charge", "args": { "key": "[redacted KEY]" }, "result": 1 });
         let plays = Door::from_notes(&[recorded]);
         let never = async { panic!("it runs") as Result<u32, String> };
-        let given = plays.runs("charge", json!({ "key": "sk-1" }), never).await;
+        let given = plays
+            .run_tool("charge", json!({ "key": "sk-1" }), never)
+            .await;
         assert_eq!(said(given), Ok(1));
         assert_eq!(told(&plays), [""; 0]);
     });
@@ -151,13 +153,13 @@ fn an_older_recording_gives_back_what_the_model_was_told_or_asks_to_be_recorded_
             &trace,
         );
         let never = || async { panic!("it runs") as Result<Receipt, String> };
-        let refund = |order: u32| plays.runs("refund", json!({ "order": order }), never());
+        let refund = |order: u32| plays.run_tool("refund", json!({ "order": order }), never());
         assert_eq!(said(refund(7).await), Ok(Receipt { paid: 18 }));
         assert_eq!(said(refund(8).await), Err("too much".to_owned()));
         let words = async { panic!("it runs") as Result<String, String> };
         // The framework wrote a prefix for the model, and made a number of a text.
         let hello = plays
-            .runs("say", json!({ "times": 2, "loud": false }), words)
+            .run_tool("say", json!({ "times": 2, "loud": false }), words)
             .await;
         assert_eq!(said(hello), Ok("hello".to_owned()));
         // A note counts before what the model was told.

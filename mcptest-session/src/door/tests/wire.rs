@@ -3,11 +3,11 @@
 use mcptest_trace::eval::{OwnAnswer, OwnAnswers, OwnReply};
 
 use super::*;
-use crate::folders::{self, Folder, SameFolders};
+use crate::folders::{self, Folder, FolderMap};
 
 #[test]
 fn a_tool_runs_once_and_is_given_back_afterwards() {
-    let records = Door::records();
+    let records = Door::recording();
     let seven = json!({ "order": 7 });
     assert_eq!(called(&records, "refund", &seven), json!({ "run": "t0" }));
     let inner = json!({ "name": "get_order", "args": {}, "inside": "t0" });
@@ -24,7 +24,7 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
     );
     let error = json!({ "type": "CardDeclined", "module": "shop", "text": "no", "args": [7] });
     assert_eq!(done(json!({ "run": "t2", "error": error })).0, 200);
-    let mut written = records.written();
+    let mut written = records.notes();
     for one in &mut written {
         assert!(one.as_object_mut().unwrap().remove("ms").unwrap().is_u64());
     }
@@ -104,7 +104,7 @@ fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest_and_what_diff
 
 #[test]
 fn what_is_no_request_changes_nothing_and_is_no_answer() {
-    let door = Door::records();
+    let door = Door::recording();
     let is_refused = |path: &str, request: Value, status: u16| {
         let (own, said) = ask(&door, path, &request);
         assert_eq!(own, status, "{said}");
@@ -126,7 +126,7 @@ fn what_is_no_request_changes_nothing_and_is_no_answer() {
     );
     assert_eq!(ask(&door, "done", &json!({ "run": "t0" })).0, 200);
     is_refused("done", json!({ "run": "t0", "result": 2 }), 409);
-    assert_eq!(door.written()[0]["result"], Value::Null);
+    assert_eq!(door.notes()[0]["result"], Value::Null);
     door.end();
     is_refused("call", json!({ "name": "a" }), 410);
     is_refused("done", json!({ "run": "t0" }), 410);
@@ -191,7 +191,7 @@ fn what_the_recording_only_names_is_not_told_as_new() {
 
 #[test]
 fn a_value_that_cannot_be_kept_is_told() {
-    let door = Door::records();
+    let door = Door::recording();
     called(&door, "connect", &json!({}));
     let unkept = json!({ "run": "t0", "unkept": "its value of the type `socket` is no JSON" });
     assert_eq!(ask(&door, "done", &unkept).0, 200);
@@ -204,10 +204,10 @@ fn a_value_that_cannot_be_kept_is_told() {
 
 #[test]
 fn a_call_that_nobody_ended_is_written_without_a_result_and_played_as_an_error() {
-    let records = Door::records();
+    let records = Door::recording();
     called(&records, "wait", &json!({}));
-    assert_eq!(records.written(), [json!({ "name": "wait", "args": {} })]);
-    let plays = Door::from_notes(&records.written());
+    assert_eq!(records.notes(), [json!({ "name": "wait", "args": {} })]);
+    let plays = Door::from_notes(&records.notes());
     assert_eq!(
         called(&plays, "wait", &json!({}))["error"]["text"],
         "mcptest: `wait` gave no answer when the run was recorded"
@@ -229,7 +229,7 @@ fn what_the_suite_answers_never_runs() {
         OwnAnswer::new("charge", declined).with_when(when),
         OwnAnswer::new("get_order", OwnReply::Run),
     ];
-    let door = Door::records().answered_by(OwnAnswers::new(entries));
+    let door = Door::recording().with_answers(OwnAnswers::new(entries));
     let refund = || called(&door, "refund", &json!({}));
     assert_eq!(refund(), json!({ "result": { "refunded": 18 } }));
     let error = refund();
@@ -251,7 +251,7 @@ fn what_the_suite_answers_never_runs() {
         ask(&door, "done", &json!({ "run": "t0", "result": 1 })).0,
         409
     );
-    let written = door.written();
+    let written = door.notes();
     let by: Vec<bool> = written.iter().map(|one| one["by"] == "suite").collect();
     assert_eq!(by, [true, true, true, true, false, false]);
     assert_eq!(written[0]["result"], json!({ "refunded": 18 }));
@@ -284,14 +284,14 @@ fn the_folder_of_a_run_is_that_of_the_recording() {
     let (before, now) = ("/home/ann/desk", "/srv/b/desk");
     let own = |path: &str| [(Folder::Command, vec![path.to_owned()])];
     let mut cassette = json!({ "session": { "tools": recorded(before) } });
-    let written = folders::written(&own(before), &cassette).unwrap();
+    let written = folders::write_folders(&own(before), &cassette).unwrap();
     cassette["session"]["folders"] = written;
-    let mut folders = SameFolders::from_cassette(&cassette);
+    let mut folders = FolderMap::from_cassette(&cassette);
     let [(folder, forms)] = own(now);
     folders.add(folder, &forms);
     let notes = cassette["session"]["tools"].as_array().unwrap();
     let door = plays(notes, &mcptest_trace::trace::Trace::default());
-    door.with_playing(|playing| playing.runs_in(&folders));
+    door.with_playing(|playing| playing.set_folders(&folders));
     let expected = recorded(now);
     for (place, key) in [(0, "result"), (1, "error")] {
         let call = &expected[place];
@@ -299,15 +299,16 @@ fn the_folder_of_a_run_is_that_of_the_recording() {
     }
     assert_eq!(told(&door), [""; 0]);
     // The run has what the recording has.
-    assert_eq!(door.written()[0]["args"], notes[0]["args"]);
+    assert_eq!(door.notes()[0]["args"], notes[0]["args"]);
 }
 
 #[test]
 fn code_that_calls_again_and_again_what_was_not_recorded_is_ended() {
     let recorded = RecordedCalls::from_notes(&[], &mcptest_trace::trace::Trace::default());
     let stop = std::sync::Arc::new(tokio::sync::Notify::new());
-    let playing = crate::door::Playing::new(recorded, PlaybackOptions::suite_default(), Vec::new());
-    let door = Door::plays(playing.with_stop(stop.clone()), Ticks::default());
+    let playing =
+        crate::door::CallPlayer::new(recorded, PlaybackOptions::suite_default(), Vec::new());
+    let door = Door::playing(playing.with_stop(stop.clone()), Ticks::default());
     for order in 0..60 {
         let answer = called(&door, "refund", &json!({ "order": order }));
         assert!(answer["error"].is_object(), "{answer}");

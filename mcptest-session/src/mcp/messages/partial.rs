@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The value of a member, as far as it is written: of those that stand so deep the last one. The message itself is 1 deep.
-fn member<'t>(text: &'t str, depth: usize, key: &str) -> Option<&'t str> {
+fn find_member<'t>(text: &'t str, depth: usize, key: &str) -> Option<&'t str> {
     let bytes = text.as_bytes();
     let (mut now, mut at, mut found) = (0_usize, 0, None);
     while let Some(byte) = bytes.get(at) {
@@ -22,7 +22,7 @@ fn member<'t>(text: &'t str, depth: usize, key: &str) -> Option<&'t str> {
         }
         at += 1;
     }
-    found.map(token)
+    found.map(first_token)
 }
 
 /// Where a text ends that begins here, or where what is written of it ends.
@@ -35,7 +35,7 @@ fn end_of_string(bytes: &[u8], from: usize) -> usize {
 }
 
 /// The text, or the word, that something begins with.
-fn token(rest: &str) -> &str {
+fn first_token(rest: &str) -> &str {
     let end = if rest.starts_with('"') {
         end_of_string(rest.as_bytes(), 0) + 1
     } else {
@@ -45,26 +45,26 @@ fn token(rest: &str) -> &str {
     rest.get(..end).unwrap_or(rest)
 }
 
-fn value(text: &str, depth: usize, key: &str) -> Option<Value> {
-    serde_json::from_str(member(text, depth, key)?).ok()
+fn find_value(text: &str, depth: usize, key: &str) -> Option<Value> {
+    serde_json::from_str(find_member(text, depth, key)?).ok()
 }
 
 /// The identifier of a message.
 pub(super) fn id(text: &str) -> Option<Value> {
-    value(text, 1, "id")
+    find_value(text, 1, "id")
 }
 
 /// The tool that a message calls.
-pub(super) fn tool(text: &str) -> Option<String> {
-    let calls = value(text, 1, "method")? == "tools/call";
-    let name = value(text, 2, "name").filter(|_| calls)?;
+pub(super) fn tool_name(text: &str) -> Option<String> {
+    let calls = find_value(text, 1, "method")? == "tools/call";
+    let name = find_value(text, 2, "name").filter(|_| calls)?;
     name.as_str().map(str::to_owned)
 }
 
 /// Whether an answer says that the tool failed. That it says nothing readable of that does not mean that all went well.
-pub(super) fn failed(text: &str) -> bool {
-    let has_error = member(text, 1, "error").is_some_and(|error| !"null".starts_with(error));
-    has_error || member(text, 2, "isError") == Some("true")
+pub(super) fn is_failed(text: &str) -> bool {
+    let has_error = find_member(text, 1, "error").is_some_and(|error| !"null".starts_with(error));
+    has_error || find_member(text, 2, "isError") == Some("true")
 }
 
 #[cfg(test)]
@@ -75,11 +75,14 @@ mod tests {
     #[test]
     fn what_is_readable_of_a_message_is_told() {
         let call = r#"{"params":{"arguments":{"name":"no","id":9,"x":},"name":"get"},"method":"tools/call","id":"a"}"#;
-        assert_eq!(tool(call).as_deref(), Some("get"));
+        assert_eq!(tool_name(call).as_deref(), Some("get"));
         assert_eq!(id(call), Some(json!("a")));
         assert_eq!(id(r#"{"id":3.0,"result":{"#), Some(json!(3.0)));
         assert_eq!(id(r#"{"id":"cu"#), None);
-        assert_eq!(tool(r#"{"method":"tools/list","params":{"name":"x""#), None);
+        assert_eq!(
+            tool_name(r#"{"method":"tools/list","params":{"name":"x""#),
+            None
+        );
     }
 
     #[test]
@@ -100,7 +103,7 @@ mod tests {
             (r#"{"error":"#, false),
             (r#"{"result":{"error":{"#, false),
         ] {
-            assert_eq!(failed(text), is_error, "{text}");
+            assert_eq!(is_failed(text), is_error, "{text}");
         }
     }
 }

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::mcp::frames::Frame;
 use crate::mcp::messages::{Messages, Speaker};
-use crate::mcp::traffic_log::Ear;
+use crate::mcp::traffic_log::ServerObserver;
 use crate::mcp::{bytes, rpc};
 
 /// The most messages that wait for a client to listen.
@@ -16,14 +16,14 @@ const MOST_HELD: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) ear: Ear,
+    pub(super) ear: ServerObserver,
     pub(super) messages: Messages<usize>,
-    pub(super) waiting: Vec<Waiting>,
+    pub(super) waiting: Vec<PendingRequest>,
     /// Streams that clients opened for what is no answer.
     pub(super) streams: Vec<UnboundedSender<Bytes>>,
     /// What no stream took yet.
     pub(super) held: VecDeque<Bytes>,
-    pub(super) greeting: Greeting,
+    pub(super) greeting: InitializeState,
     /// Whether the server was told that its greeting arrived.
     pub(super) is_greeted: bool,
     pub(super) sessions: HashSet<String>,
@@ -34,15 +34,15 @@ pub(super) struct State {
 
 /// What the server said to `initialize`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Greeting {
+pub(super) enum InitializeState {
     None,
-    Asked,
+    Pending,
     Known(Bytes),
 }
 
 /// A request that waits for its answer.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct PendingRequest {
     /// The identifier as the server has it, and as the client wrote it.
     pub(super) id: Value,
     pub(super) own: Option<Vec<u8>>,
@@ -57,14 +57,14 @@ pub(super) struct Waiting {
 }
 
 impl State {
-    pub(super) fn new(ear: Ear) -> Self {
+    pub(super) fn new(ear: ServerObserver) -> Self {
         Self {
             ear,
             messages: Messages::default(),
             waiting: Vec::new(),
             streams: Vec::new(),
             held: VecDeque::new(),
-            greeting: Greeting::None,
+            greeting: InitializeState::None,
             is_greeted: false,
             sessions: HashSet::new(),
             renamed: 0,
@@ -72,7 +72,7 @@ impl State {
         }
     }
 
-    pub(super) fn hear(&mut self, speaker: Speaker, message: Value) {
+    pub(super) fn read_message(&mut self, speaker: Speaker, message: Value) {
         let frame = Frame::Message(message, Vec::new());
         self.messages.take(speaker, frame, &mut self.ear);
     }
@@ -80,7 +80,7 @@ impl State {
     /// Where a message goes that is no answer: to the call whose progress it tells, else to whoever listens.
     pub(super) fn route(&mut self, message: &Value, line: Bytes) {
         let token = &message["params"]["progressToken"];
-        let tells = |waiting: &&Waiting| {
+        let tells = |waiting: &&PendingRequest| {
             waiting.takes_events && !token.is_null() && waiting.progress == *token
         };
         let of_call = self.waiting.iter().rev().find(tells);
@@ -102,16 +102,16 @@ impl State {
     }
 }
 
-impl Waiting {
+impl PendingRequest {
     /// No answer comes any more.
-    pub(super) fn ends(&self, ear: &Ear, shown: Option<String>) {
-        ear.fails(ear.unanswered(&self.asked, "the connection is closed", shown));
+    pub(super) fn fail(&self, ear: &ServerObserver, shown: Option<String>) {
+        ear.note_failure(ear.unanswered_failure(&self.asked, "the connection is closed", shown));
         self.refuse(&format!("the server `{}` has ended", ear.server));
     }
 
     /// What the server said is no message.
-    pub(super) fn unreadable(&self, ear: &Ear, line: &str) {
-        ear.fails(ear.unreadable(&self.asked, line));
+    pub(super) fn fail_unreadable(&self, ear: &ServerObserver, line: &str) {
+        ear.note_failure(ear.unreadable_failure(&self.asked, line));
         self.refuse(&format!(
             "a message of the server `{}` is no JSON",
             ear.server
@@ -128,13 +128,13 @@ impl Waiting {
 }
 
 /// A message with another value at a place.
-pub(super) fn renamed(message: &[u8], path: &[&str], value: &[u8]) -> Option<Vec<u8>> {
-    let place = bytes::member(message, path)?;
-    Some(bytes::replaced(message, place, value))
+pub(super) fn with_value(message: &[u8], path: &[&str], value: &[u8]) -> Option<Vec<u8>> {
+    let place = bytes::find_member(message, path)?;
+    Some(bytes::replace(message, place, value))
 }
 
 /// The identifier of a request, as its client wrote it.
-pub(super) fn own(body: &[u8]) -> Vec<u8> {
-    let place = bytes::member(body, &["id"]);
+pub(super) fn client_id(body: &[u8]) -> Vec<u8> {
+    let place = bytes::find_member(body, &["id"]);
     place.map_or_else(|| b"null".to_vec(), |place| body[place].to_vec())
 }

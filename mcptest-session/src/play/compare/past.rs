@@ -4,21 +4,22 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::{Value, json};
 
 use super::Comparison;
-use crate::play::matching::{blanked, same, same_text};
-use crate::record::{Told, digest_by_value, put_in, read_messages, without_label};
+use crate::play::matching::{blank_masked, texts_match, values_match};
+use crate::record::{Message, digest_by_value, inserted_text, read_messages, without_label};
 
 impl Comparison<'_> {
     /// What the past says otherwise.
-    pub(super) fn past(&self, found: &mut Vec<Divergence>) {
+    pub(super) fn compare_past(&self, found: &mut Vec<Divergence>) {
         if !self.reading.is_past {
             return;
         }
         let played = read_messages(&self.asked.items);
         let Some(recorded) = &self.recorded().told else {
-            self.digest(&played, found);
+            self.compare_digest(&played, found);
             return;
         };
-        let differs = |old: Option<&Told>, new: Option<&Told>, place: usize| match (old, new) {
+        let differs = |old: Option<&Message>, new: Option<&Message>, place: usize| match (old, new)
+        {
             (Some(old), Some(new)) => self.differs(old, new, place),
             _ => true,
         };
@@ -38,7 +39,7 @@ impl Comparison<'_> {
         });
         let end = end.count();
         // Results of the last answer are compared as all results are.
-        let is_of_model = |one: &Told| one.role == "assistant" || one.role == "call";
+        let is_of_model = |one: &Message| one.role == "assistant" || one.role == "call";
         let last = played.iter().rposition(is_of_model);
         for at in begin..old.max(new) - end {
             let one = recorded[..old - end].get(at).map(|one| &**one);
@@ -46,19 +47,19 @@ impl Comparison<'_> {
             let is_last =
                 other.is_some_and(|it| it.role == "result") && last.is_none_or(|last| at > last);
             if differs(one, other, at) && !(is_last && one.is_some()) {
-                self.other_message(one, other, at, found);
+                self.note_message(one, other, at, found);
             }
         }
     }
 
     /// What kind of difference another message is, and its item in a path.
-    fn kind(&self, told: &Told, place: usize) -> (DivergenceKind, String) {
+    fn kind(&self, told: &Message, place: usize) -> (DivergenceKind, String) {
         let kind = match (told.role.as_str(), told.of) {
             (_, Some(call)) => return (DivergenceKind::ToolResults, call.to_string()),
             ("assistant" | "call", _) => DivergenceKind::AssistantTurns,
             ("result", _) => DivergenceKind::ToolResults,
             // What the user says is ignored, and the past in the same text tells results.
-            _ if self.pad(told).is_some() => DivergenceKind::ToolResults,
+            _ if self.scratchpad(told).is_some() => DivergenceKind::ToolResults,
             _ => DivergenceKind::UserTurns,
         };
         (kind, format!("past_{place}"))
@@ -66,7 +67,7 @@ impl Comparison<'_> {
 
     /// The past that a message of the user tells after what the conversation began with, and what stands after it; where the
     /// user's own words are ignored.
-    fn pad<'t>(&self, told: &'t Told) -> Option<(&'t str, &'t str)> {
+    fn scratchpad<'t>(&self, told: &'t Message) -> Option<(&'t str, &'t str)> {
         let is_ignored = self
             .options
             .compared
@@ -76,80 +77,80 @@ impl Comparison<'_> {
             .value
             .as_str()
             .filter(|_| is_ignored && told.role == "user")?;
-        let pad = put_in(self.own().opening.as_deref()?, text)?;
+        let pad = inserted_text(self.own().opening.as_deref()?, text)?;
         (told.of.is_none() && !pad.0.trim().is_empty()).then_some(pad)
     }
 
     /// Whether a text tells the same past after words of the user.
-    fn has_pad(&self, (pad, rest): (&str, &str), text: &str) -> bool {
+    fn has_scratchpad(&self, (pad, rest): (&str, &str), text: &str) -> bool {
         let text = text.strip_suffix(rest).unwrap_or(text).trim_end();
         let pad = pad.trim();
         let lines = text.match_indices('\n').map(|(end, _)| end + 1);
         let begin = pad.lines().next().unwrap_or_default();
         let begins = text.match_indices(begin).map(|(at, _)| at);
         let mut all = std::iter::once(0).chain(lines).chain(begins);
-        all.any(|at| same_text(pad, text[at..].trim_start(), &self.options.masks))
+        all.any(|at| texts_match(pad, text[at..].trim_start(), &self.options.masks))
     }
 
     /// The call whose result a message tells that the recording has once, and the code sends again.
-    fn again(&self, new: &Told) -> Option<usize> {
+    fn find_sent_again(&self, new: &Message) -> Option<usize> {
         let mut recorded = self.recorded().told.iter().flatten();
         let text = new.value.as_str()?;
         recorded.find_map(|old| {
             let value = old.value.as_str().filter(|_| old.role == new.role)?;
             old.of
-                .filter(|_| same_text(value, text, &self.options.masks))
+                .filter(|_| texts_match(value, text, &self.options.masks))
         })
     }
 
-    fn differs(&self, old: &Told, new: &Told, place: usize) -> bool {
+    fn differs(&self, old: &Message, new: &Message, place: usize) -> bool {
         let (kind, item) = self.kind(old, place);
         let masks = &self.options.masks;
-        if self.covered(kind, &item) {
+        if self.is_ignored(kind, &item) {
             return false;
         }
         if old.role != new.role {
             return true;
         }
-        if let (Some(pad), Some(text)) = (self.pad(old), new.value.as_str()) {
-            return !self.has_pad(pad, text);
+        if let (Some(pad), Some(text)) = (self.scratchpad(old), new.value.as_str()) {
+            return !self.has_scratchpad(pad, text);
         }
         match (old.value.as_str(), new.value.as_str()) {
-            (Some(one), Some(other)) if same_text(one, other, masks) => false,
+            (Some(one), Some(other)) if texts_match(one, other, masks) => false,
             (Some(one), Some(other)) if old.of.is_some() => {
                 let [one, other] = [one, other].map(|text| Value::from(without_label(text)));
-                !self.forms_of(&item, &one, &other).2
+                !self.compare_forms(&item, &one, &other).2
             }
             (Some(one), Some(other)) => {
                 let [one, other] = [one, other]
                     .map(|text| self.without_ignored(kind, &item, &json!({ "text": text })));
-                !same(&one, &other, masks)
+                !values_match(&one, &other, masks)
             }
             _ if kind == DivergenceKind::ToolResults => {
-                !self.forms_of(&item, &old.value, &new.value).2
+                !self.compare_forms(&item, &old.value, &new.value).2
             }
             _ => {
                 let [one, other] = [old, new].map(|told| {
                     self.without_ignored(kind, &item, &json!({ "calls": [told.value] }))
                 });
-                !same(&one, &other, masks)
+                !values_match(&one, &other, masks)
             }
         }
     }
 
-    fn other_message(
+    fn note_message(
         &self,
-        old: Option<&Told>,
-        new: Option<&Told>,
+        old: Option<&Message>,
+        new: Option<&Message>,
         place: usize,
         found: &mut Vec<Divergence>,
     ) {
         let Some(known) = old.or(new) else { return };
         if let Some(call) = new
             .filter(|_| old.is_none())
-            .and_then(|new| self.again(new))
+            .and_then(|new| self.find_sent_again(new))
         {
-            self.sent_again(call, known, found);
+            self.note_sent_again(call, known, found);
             return;
         }
         let (kind, item) = self.kind(known, place);
@@ -165,19 +166,20 @@ impl Comparison<'_> {
             (Some(_), None) => format!("{who} is missing"),
             _ => format!("{who} was not recorded"),
         };
-        let value = |told: Option<&Told>| told.map(|told| told.value.clone());
+        let value = |told: Option<&Message>| told.map(|told| told.value.clone());
         found.push(
-            self.found(kind, format!("{}[{item}]", kind.as_str()), message)
+            self.divergence(kind, format!("{}[{item}]", kind.as_str()), message)
                 .with_values(value(old), value(new))
-                .at(tool
-                    .and(known.of)
-                    .map(|call| format!("trace.tool_calls[{call}]"))),
+                .with_place(
+                    tool.and(known.of)
+                        .map(|call| format!("trace.tool_calls[{call}]")),
+                ),
         );
     }
 
-    fn sent_again(&self, call: usize, told: &Told, found: &mut Vec<Divergence>) {
+    fn note_sent_again(&self, call: usize, told: &Message, found: &mut Vec<Divergence>) {
         let item = call.to_string();
-        if self.covered(DivergenceKind::ToolResults, &item) {
+        if self.is_ignored(DivergenceKind::ToolResults, &item) {
             return;
         }
         let tool = self.recording.calls.get(call).map(|call| &call.name);
@@ -187,15 +189,15 @@ impl Comparison<'_> {
         );
         let path = format!("tool_results[{item}].again");
         found.push(
-            self.found(DivergenceKind::ToolResults, path, message)
+            self.divergence(DivergenceKind::ToolResults, path, message)
                 .with_values(None, Some(told.value.clone()))
-                .at(Some(format!("trace.tool_calls[{call}]"))),
+                .with_place(Some(format!("trace.tool_calls[{call}]"))),
         );
     }
 
     /// An older recording has only a digest of such a past. It says nothing where something is left out of the comparison, or
     /// where another format names things otherwise.
-    fn digest(&self, played: &[Told], found: &mut Vec<Divergence>) {
+    fn compare_digest(&self, played: &[Message], found: &mut Vec<Divergence>) {
         let Some(digest) = &self.recorded().talk else {
             return;
         };
@@ -207,7 +209,7 @@ impl Comparison<'_> {
         // A text without anything to blank is the recorded one only to the letter.
         let is_blanked = played.iter().any(|told| {
             let text = told.value.to_string();
-            blanked(&text, &self.options.masks) != text
+            blank_masked(&text, &self.options.masks) != text
         });
         let is_whole = !is_blanked
             && compared.ignore_paths.is_empty()
@@ -219,7 +221,7 @@ impl Comparison<'_> {
                            see it"
                 .to_owned();
             let path = format!("assistant_turns[past_{}]", self.answer);
-            found.push(self.found(DivergenceKind::AssistantTurns, path, message));
+            found.push(self.divergence(DivergenceKind::AssistantTurns, path, message));
         }
     }
 }

@@ -6,14 +6,14 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::Comparison;
-use crate::exchange::{Asked, Item, ToolResult};
-use crate::play::alignment::Of;
+use crate::exchange::{Item, ModelRequest, ToolResult};
+use crate::play::alignment::ResultCall;
 use crate::play::cassette_fields::RecordedCall;
 use crate::play::examples;
 use crate::play::matching::Forms;
 use crate::play::turns::KnownCall;
 use crate::protocol::{self, Protocol};
-use crate::record::{is_said, told_is_error};
+use crate::record::{says_result, told_is_error};
 
 const KIND: DivergenceKind = DivergenceKind::ToolResults;
 
@@ -31,33 +31,33 @@ struct KnownResult<'r> {
 }
 
 impl Comparison<'_> {
-    pub(super) fn results(&self, found: &mut Vec<Divergence>) {
+    pub(super) fn compare_results(&self, found: &mut Vec<Divergence>) {
         let mut told = HashSet::new();
         for (place, of) in &self.reading.results {
             let Item::Result(result) = &self.asked.items[*place] else {
                 continue;
             };
             match of {
-                Of::Call(call) => {
+                ResultCall::Call(call) => {
                     told.insert(*call);
-                    self.result(&self.known(*call), result, found);
+                    self.compare_result(&self.known_result(*call), result, found);
                 }
-                Of::Again(call) => {
+                ResultCall::Repeated(call) => {
                     let message = "is sent to the model twice";
-                    self.out_of_place(*call, "again", message, result, found);
+                    self.note_misplaced(*call, "again", message, result, found);
                 }
-                Of::Early(call) => {
+                ResultCall::Early(call) => {
                     told.insert(*call);
                     let message = "comes before the call";
-                    self.out_of_place(*call, "early", message, result, found);
+                    self.note_misplaced(*call, "early", message, result, found);
                 }
-                Of::Nothing => {
+                ResultCall::Unknown => {
                     let name = result.name.as_deref().or(result.id.as_deref());
                     let name = name.unwrap_or_default();
                     let message =
                         format!("a result of a call that the model did not make: `{name}`");
                     found.push(
-                        self.found(KIND, format!("tool_results[{name}]"), message)
+                        self.divergence(KIND, format!("tool_results[{name}]"), message)
                             .with_values(None, Some(result.value.clone())),
                     );
                 }
@@ -67,7 +67,7 @@ impl Comparison<'_> {
         let calls = moves.iter().flat_map(|one| &one.spoken.calls);
         for index in calls.filter_map(|call| call.index) {
             let call = KnownCall::Recorded(index);
-            let known = self.known(call);
+            let known = self.known_result(call);
             if known.value.is_some() && !told.contains(&call) {
                 let path = format!("tool_results[{}]", known.item);
                 let message = format!(
@@ -75,16 +75,16 @@ impl Comparison<'_> {
                     known.tool
                 );
                 found.push(
-                    self.found(KIND, path, message)
+                    self.divergence(KIND, path, message)
                         .with_values(known.value.cloned(), None)
-                        .at(known.place),
+                        .with_place(known.place),
                 );
             }
         }
-        found.retain(|one| one.kind != KIND || !self.covered(KIND, item_of(&one.path)));
+        found.retain(|one| one.kind != KIND || !self.is_ignored(KIND, path_item(&one.path)));
     }
 
-    fn known(&self, call: KnownCall) -> KnownResult<'_> {
+    fn known_result(&self, call: KnownCall) -> KnownResult<'_> {
         match call {
             KnownCall::Recorded(index) => {
                 let recorded = &self.recording.calls[index];
@@ -102,7 +102,7 @@ impl Comparison<'_> {
                 let call = example.and_then(|example| example.spoken.calls.get(index));
                 let value = example.and_then(|example| example.results.get(index)?.as_ref());
                 KnownResult {
-                    item: examples::item(number, Some(index)),
+                    item: examples::example_item(number, Some(index)),
                     tool: call.map_or("", |call| &call.tool.1),
                     value,
                     is_error: None,
@@ -114,7 +114,7 @@ impl Comparison<'_> {
     }
 
     /// A result that is told where it has no place.
-    fn out_of_place(
+    fn note_misplaced(
         &self,
         call: KnownCall,
         key: &str,
@@ -122,29 +122,30 @@ impl Comparison<'_> {
         result: &ToolResult,
         found: &mut Vec<Divergence>,
     ) {
-        let known = self.known(call);
+        let known = self.known_result(call);
         let path = format!("tool_results[{}].{key}", known.item);
         let message = format!("the result of `{}` {message}", known.tool);
         found.push(
-            self.found(KIND, path, message)
+            self.divergence(KIND, path, message)
                 .with_values(None, Some(result.value.clone()))
-                .at(known.place),
+                .with_place(known.place),
         );
     }
 
     /// The request, with the recorded error flags of results that are the recorded ones: many formats have no flag, and
     /// the agent's gates judge the played run by it.
-    pub(in crate::play) fn with_flags(&self) -> Asked {
+    pub(in crate::play) fn with_flags(&self) -> ModelRequest {
         let mut asked = self.asked.clone();
         for (place, of) in &self.reading.results {
-            let (Of::Call(call), Some(Item::Result(result))) = (of, asked.items.get_mut(*place))
+            let (ResultCall::Call(call), Some(Item::Result(result))) =
+                (of, asked.items.get_mut(*place))
             else {
                 continue;
             };
-            let known = self.known(*call);
+            let known = self.known_result(*call);
             let Some(old) = known.value else { continue };
             let is_wrapped = is_wrapped(&known, result);
-            if !is_wrapped && !self.forms_of(&known.item, old, &result.value).2 {
+            if !is_wrapped && !self.compare_forms(&known.item, old, &result.value).2 {
                 continue;
             }
             if result.is_error.is_none() {
@@ -164,7 +165,12 @@ impl Comparison<'_> {
     }
 
     /// What a recorded result says and what one says now, as they are compared, and whether that is the same.
-    pub(super) fn forms_of(&self, item: &str, old: &Value, new: &Value) -> (Forms, Forms, bool) {
+    pub(super) fn compare_forms(
+        &self,
+        item: &str,
+        old: &Value,
+        new: &Value,
+    ) -> (Forms, Forms, bool) {
         let without = |form: &Value| self.without_ignored(KIND, item, form);
         let wraps = |name: &str| protocol::named(name).is_some_and(Protocol::wraps_results);
         let recorded = self.recorded().protocol.as_deref();
@@ -174,36 +180,41 @@ impl Comparison<'_> {
         (old, new, is_same)
     }
 
-    fn result(&self, known: &KnownResult<'_>, played: &ToolResult, found: &mut Vec<Divergence>) {
+    fn compare_result(
+        &self,
+        known: &KnownResult<'_>,
+        played: &ToolResult,
+        found: &mut Vec<Divergence>,
+    ) {
         let Some(recorded) = known.value else { return };
-        let (old, new, is_same) = self.forms_of(&known.item, recorded, &played.value);
+        let (old, new, is_same) = self.compare_forms(&known.item, recorded, &played.value);
         let tool = known.tool;
         let path = format!("tool_results[{}]", known.item);
         let place = known.place.clone();
         if !is_same && !is_wrapped(known, played) {
             found.push(
-                self.found(KIND, path, format!("the result of `{tool}` differs"))
+                self.divergence(KIND, path, format!("the result of `{tool}` differs"))
                     .with_values(old.plain.into_iter().next(), new.plain.into_iter().next())
-                    .at(place),
+                    .with_place(place),
             );
             return;
         }
-        if let Some((old, new)) = self.flags(known, played, (&old, &new)) {
+        if let Some((old, new)) = self.differing_flags(known, played, (&old, &new)) {
             let message = if new {
                 format!("the result of `{tool}` is an error now")
             } else {
                 format!("the result of `{tool}` is no error any more")
             };
             found.push(
-                self.found(KIND, format!("{path}.is_error"), message)
+                self.divergence(KIND, format!("{path}.is_error"), message)
                     .with_values(Some(old.into()), Some(new.into()))
-                    .at(place),
+                    .with_place(place),
             );
         }
     }
 
     /// Whether the model was told that the call failed, and whether it is told so now, where these differ.
-    fn flags(
+    fn differing_flags(
         &self,
         known: &KnownResult<'_>,
         played: &ToolResult,
@@ -229,11 +240,14 @@ impl Comparison<'_> {
 /// Whether a result holds that which a server gave. An older recording does not say what a client wrote around it.
 fn is_wrapped(known: &KnownResult<'_>, played: &ToolResult) -> bool {
     let is_of_server = known.call.is_some_and(|call| call.told.is_of_server);
-    is_of_server && known.value.is_some_and(|said| is_said(&played.value, said))
+    is_of_server
+        && known
+            .value
+            .is_some_and(|said| says_result(&played.value, said))
 }
 
 /// The item of a path: what stands in its brackets.
-fn item_of(path: &str) -> &str {
+fn path_item(path: &str) -> &str {
     let inner = path.split_once('[').map_or(path, |(_, inner)| inner);
     inner.rsplit_once(']').map_or(inner, |(item, _)| item)
 }

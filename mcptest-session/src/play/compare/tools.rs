@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::Comparison;
 use crate::exchange::Tool;
-use crate::play::matching::same;
+use crate::play::matching::values_match;
 use crate::play::offered_tools::{OfferedTool, ToolName};
 
 impl Comparison<'_> {
-    pub(super) fn tools(&self, found: &mut Vec<Divergence>) {
+    pub(super) fn compare_tools(&self, found: &mut Vec<Divergence>) {
         let Some(recorded) = &self.recorded().tools else {
             return;
         };
@@ -25,10 +25,10 @@ impl Comparison<'_> {
             one.1 == other.1 && same_server(one.0.as_ref(), other.0.as_ref())
         };
         let mut push = |name: &str, path: String, values: [Option<Value>; 2], message: String| {
-            if !self.covered(DivergenceKind::Tools, name) {
+            if !self.is_ignored(DivergenceKind::Tools, name) {
                 let [recorded, played] = values;
                 found.push(
-                    self.found(DivergenceKind::Tools, path, message)
+                    self.divergence(DivergenceKind::Tools, path, message)
                         .with_values(recorded, played),
                 );
             }
@@ -122,7 +122,7 @@ impl Comparison<'_> {
         let is_strict = new.strict.filter(|_| strict.is_some());
         let (old, new) = (parts(old, was_strict), parts(new, is_strict));
         let differs = |key: &&str| match (old.get(*key), new.get(*key)) {
-            (Some(old), Some(new)) => !same(old, new, &self.options.masks),
+            (Some(old), Some(new)) => !values_match(old, new, &self.options.masks),
             (None, None) => false,
             // Only a session writes down that a tool was without.
             (None, Some(_)) => self.recorded().protocol.is_some(),

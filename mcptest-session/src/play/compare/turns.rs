@@ -4,91 +4,101 @@ use mcptest_trace::eval::{Divergence, DivergenceKind};
 use serde_json::Value;
 
 use super::Comparison;
-use crate::play::alignment::Pair;
+use crate::play::alignment::TurnPair;
 use crate::play::examples;
-use crate::play::matching::same;
-use crate::play::model_turn::{Change, Spoken};
-use crate::play::turns::Known;
+use crate::play::matching::values_match;
+use crate::play::model_turn::{ModelTurn, TurnChange};
+use crate::play::turns::KnownTurn;
 
 const KIND: DivergenceKind = DivergenceKind::AssistantTurns;
 
 impl Comparison<'_> {
-    pub(super) fn assistant_turns(&self, found: &mut Vec<Divergence>) {
+    pub(super) fn compare_assistant_turns(&self, found: &mut Vec<Divergence>) {
         for pair in &self.reading.pairs {
             let (item, message, (recorded, played, place)) = match pair {
-                Pair::Both(known, old, new) => {
-                    let item = item(*known);
+                TurnPair::Both(known, old, new) => {
+                    let item = turn_item(*known);
                     let Some(change) = self.change(&item, old, new) else {
                         continue;
                     };
-                    (item, words(*known, &change), change.values())
+                    (item, change_message(*known, &change), change.values())
                 }
-                Pair::Missing(known, old) => {
-                    let message = format!("{} is missing", name(*known));
-                    (item(*known), message, (Some(old.value()), None, None))
+                TurnPair::Missing(known, old) => {
+                    let message = format!("{} is missing", turn_name(*known));
+                    (
+                        turn_item(*known),
+                        message,
+                        (Some(old.to_value()), None, None),
+                    )
                 }
-                Pair::Made(number, new) => {
+                TurnPair::Made(number, new) => {
                     let message =
                         "the code sends a message of the model that is not in the recording"
                             .to_owned();
                     (
                         format!("+{number}"),
                         message,
-                        (None, Some(new.value()), None),
+                        (None, Some(new.to_value()), None),
                     )
                 }
             };
-            if self.covered(KIND, &item) {
+            if self.is_ignored(KIND, &item) {
                 continue;
             }
             let path = format!("assistant_turns[{item}]");
             found.push(
-                self.found(KIND, path, message)
+                self.divergence(KIND, path, message)
                     .with_values(recorded, played)
-                    .at(place),
+                    .with_place(place),
             );
         }
     }
 
     /// What differs between two turns, without what is ignored.
-    fn change<'s>(&self, item: &str, old: &'s Spoken, new: &'s Spoken) -> Option<Change<'s>> {
-        let change = old.change(new, &self.options.masks)?;
+    fn change<'s>(
+        &self,
+        item: &str,
+        old: &'s ModelTurn,
+        new: &'s ModelTurn,
+    ) -> Option<TurnChange<'s>> {
+        let change = old.first_change(new, &self.options.masks)?;
         if self.options.compared.ignore_paths.is_empty() {
             return Some(change);
         }
-        let members =
-            |spoken: &Spoken| self.without_ignored(KIND, item, &Value::Object(spoken.members()));
-        let is_same = same(&members(old), &members(new), &self.options.masks);
+        let members = |spoken: &ModelTurn| {
+            self.without_ignored(KIND, item, &Value::Object(spoken.to_members()))
+        };
+        let is_same = values_match(&members(old), &members(new), &self.options.masks);
         (!is_same).then_some(change)
     }
 }
 
 /// The item of a turn in a path.
-fn item(known: Known) -> String {
+fn turn_item(known: KnownTurn) -> String {
     match known {
-        Known::Example(number) => examples::item(number, None),
-        Known::Answer(answer) => answer.to_string(),
+        KnownTurn::Example(number) => examples::example_item(number, None),
+        KnownTurn::Answer(answer) => answer.to_string(),
     }
 }
 
-fn name(known: Known) -> String {
+fn turn_name(known: KnownTurn) -> String {
     match known {
-        Known::Example(number) => {
+        KnownTurn::Example(number) => {
             format!("turn {} of the model that the code begins with", number + 1)
         }
-        Known::Answer(answer) => format!("turn {} of the model", answer + 1),
+        KnownTurn::Answer(answer) => format!("turn {} of the model", answer + 1),
     }
 }
 
-fn words(known: Known, change: &Change<'_>) -> String {
-    let name = name(known);
+fn change_message(known: KnownTurn, change: &TurnChange<'_>) -> String {
+    let name = turn_name(known);
     match change {
-        Change::Text(..) => format!("{name} has another text"),
-        Change::Arguments(_, call) => {
+        TurnChange::Text(..) => format!("{name} has another text"),
+        TurnChange::Arguments(_, call) => {
             format!("{name} calls `{}` with other arguments", call.tool())
         }
-        Change::CallGone(call) => format!("{name} no longer calls `{}`", call.tool()),
-        Change::CallNew(call) => format!(
+        TurnChange::CallGone(call) => format!("{name} no longer calls `{}`", call.tool()),
+        TurnChange::CallNew(call) => format!(
             "{name} calls `{}` now, and did not call this tool in the recording",
             call.tool()
         ),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::{PlayOptions, Player, Recording};
 use crate::endpoint::{Answerer as _, Incoming};
-use crate::exchange::{Call, Part, Said};
+use crate::exchange::{Call, ModelResponse, Part};
 use crate::protocol;
 
 /// What an agent's code says and does.
@@ -51,7 +51,7 @@ impl Default for Agent {
 /// What the agent ended with.
 #[derive(Debug, PartialEq)]
 pub(super) struct Ended {
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<ModelResponse>,
     /// The error that ended it.
     pub(super) error: Option<String>,
 }
@@ -157,7 +157,7 @@ impl Agent {
     }
 
     /// What an answer adds to the talk: itself, and the results of its calls.
-    pub(super) fn goes_on(&self, body: &Value, said: &Said) -> Vec<Value> {
+    pub(super) fn goes_on(&self, body: &Value, said: &ModelResponse) -> Vec<Value> {
         let results = said.calls().map(|call| {
             let (id, text) = (&call.id, (self.run)(call));
             match self.protocol {
@@ -258,7 +258,7 @@ pub(super) fn player(cassette: &Value, options: PlayOptions) -> Player {
 }
 
 /// The texts of answers.
-pub(super) fn texts(said: &Said) -> String {
+pub(super) fn texts(said: &ModelResponse) -> String {
     said.parts
         .iter()
         .filter_map(|part| match part {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::agent::{Agent, ask, player, texts};
 use mcptest_trace::eval::DivergenceKind;
 
-use crate::exchange::{Part, Said, Stop};
+use crate::exchange::{ModelResponse, Part, Stop};
 use crate::play::{PlayOptions, Recording, RecordingError};
 use crate::record::{Observed, Outcome, RecordedRun, RunOptions};
 
@@ -329,11 +329,11 @@ async fn examples_that_no_model_said_are_no_answers() {
         begin.splice(1..1, [user("For example?"), said]);
         begin
     };
-    let answer = |number: usize| Said {
+    let answer = |number: usize| ModelResponse {
         id: Some(format!("answer-{number}")),
         parts: vec![Part::Text("It is cancelled.".to_owned())],
         stop: Some(Stop::End),
-        ..Said::default()
+        ..ModelResponse::default()
     };
     let (protocol, route) = crate::protocol::at("/v1/chat/completions").unwrap();
     let observed = Observed {
@@ -346,7 +346,7 @@ async fn examples_that_no_model_said_are_no_answers() {
         asked_at: 0,
         ended_at: Some(1),
         tick: 0,
-        outcome: Outcome::Said {
+        outcome: Outcome::Answered {
             said: answer(0),
             broken: None,
         },
@@ -419,7 +419,7 @@ async fn arguments_are_played_byte_for_byte() {
             };
             let player = player(&cassette, PlayOptions::default());
             let ended = agent.plays(&player).await;
-            let calls = ended.said.iter().flat_map(Said::calls);
+            let calls = ended.said.iter().flat_map(ModelResponse::calls);
             let texts: Vec<Option<String>> = calls.map(|call| call.text.clone()).collect();
             let wanted: Vec<Option<String>> = written.iter().cloned().map(Some).collect();
             assert_eq!(texts, wanted, "{protocol} {streamed}");

@@ -24,7 +24,7 @@ fn closing(text: &str) -> impl Fn(RunOptions) -> RunOptions {
 }
 
 fn told(cassette: &Value, play: PlayOptions, run: &RunOptions) -> Vec<(String, String)> {
-    let found = player(cassette, play).closing(run);
+    let found = player(cassette, play).closing_divergences(run);
     let told = found.iter().map(|one| (one.path.clone(), one.to_string()));
     told.collect()
 }

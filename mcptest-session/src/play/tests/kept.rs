@@ -8,7 +8,7 @@ use super::agent::{Agent, ask, player, texts};
 use super::answers::{FORMATS, by_hand, options, recorded};
 use super::went_by::{PATH, Wire, calls, paths, result, says};
 use crate::endpoint::{Answerer as _, Incoming};
-use crate::exchange::{Part, Said};
+use crate::exchange::{ModelResponse, Part};
 use crate::play::PlayOptions;
 use crate::play::matching::work;
 use crate::protocol;
@@ -165,10 +165,10 @@ async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
         };
         let request = agent.request(&agent.begin());
         let (path, query) = agent.path();
-        let said = Said {
+        let said = ModelResponse {
             parts: vec![Part::Text("I have can".to_owned())],
             error: Some(Box::new(json!({ "message": "overloaded", "code": 529 }))),
-            ..Said::default()
+            ..ModelResponse::default()
         };
         let mut wire = Wire::default();
         wire.broken(&path, &request, said, "the provider broke off: overloaded");

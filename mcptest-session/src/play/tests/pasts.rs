@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::agent::{Agent, ask, player};
 use super::answers::{FORMATS, options};
 use super::went_by::{Wire, calls, paths, says, user};
-use crate::exchange::{Part, Said, Stop};
+use crate::exchange::{ModelResponse, Part, Stop};
 use crate::play::{PlayOptions, Player};
 
 /// An agent whose requests each are one message with the past so far, and which is told these observations.
@@ -53,10 +53,10 @@ fn recorded(agent: &Agent, requests: &[Value]) -> Value {
     let mut wire = Wire::default();
     let said = [THOUGHTS[0], THOUGHTS[1], "Final Answer: done"];
     for (request, said) in requests.iter().zip(said) {
-        let said = Said {
+        let said = ModelResponse {
             parts: vec![Part::Text(said.to_owned())],
             stop: Some(Stop::End),
-            ..Said::default()
+            ..ModelResponse::default()
         };
         wire.answered(&agent.path().0, request, said);
     }

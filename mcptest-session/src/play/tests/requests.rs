@@ -9,7 +9,7 @@ use super::agent::{Agent, ask, player};
 use super::answers::{by_hand, recorded};
 use crate::endpoint::{Answerer as _, Incoming};
 use crate::exchange::Call;
-use crate::folders::{self, Folder, forms};
+use crate::folders::{self, Folder, spellings};
 use crate::play::{PlayOptions, Player};
 use crate::record::digest;
 
@@ -265,8 +265,8 @@ async fn the_folder_of_another_checkout_is_no_difference() {
     for result in cassette["trace"]["tool_results"].as_array_mut().unwrap() {
         result["result"] = "written to /home/a/shop/out/7.txt".into();
     }
-    let named = [(Folder::Command, forms(Path::new("/home/a/shop")))];
-    let folders = folders::written(&named, &cassette).unwrap();
+    let named = [(Folder::Command, spellings(Path::new("/home/a/shop")))];
+    let folders = folders::write_folders(&named, &cassette).unwrap();
     cassette["session"] = json!({ "version": "1.2", "folders": folders });
     for (folder, run, is_same) in [
         (
@@ -291,7 +291,7 @@ async fn the_folder_of_another_checkout_is_no_difference() {
         ),
     ] {
         let player = player(&cassette, PlayOptions::default());
-        player.runs_in(Path::new(folder));
+        player.set_folder(Path::new(folder));
         agent(run).plays(&player).await;
         assert_eq!(
             paths(&player).is_empty(),

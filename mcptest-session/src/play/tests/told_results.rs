@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::agent::{Agent, ask, player};
 use super::answers::{FLAGGED, FORMATS, options};
 use super::went_by::{Wire, paths};
-use crate::exchange::{Call, Part, Said};
-use crate::mcp::{Seen, SeenCall};
+use crate::exchange::{Call, ModelResponse, Part};
+use crate::mcp::{McpCall, McpTraffic};
 use crate::play::{PlayOptions, Player};
 use crate::protocol;
 use crate::record::RunOptions;
@@ -31,22 +31,22 @@ fn server_result(is_error: bool) -> Value {
     json!({ "content": [{ "type": "text", "text": SAID }], "isError": is_error })
 }
 
-fn call() -> Said {
-    Said {
+fn call() -> ModelResponse {
+    ModelResponse {
         parts: vec![Part::Call(Call {
             id: Some("c1".to_owned()),
             name: "shop__cancel".to_owned(),
             args: json!({ "order": 7 }),
             ..Call::default()
         })],
-        ..Said::default()
+        ..ModelResponse::default()
     }
 }
 
-fn done() -> Said {
-    Said {
+fn done() -> ModelResponse {
+    ModelResponse {
         parts: vec![Part::Text("Done.".to_owned())],
-        ..Said::default()
+        ..ModelResponse::default()
     }
 }
 
@@ -87,19 +87,19 @@ fn recorded(agent: &Agent, tells: Tells, is_error: bool) -> Value {
     let [first, second] = requests(agent, tells, is_error);
     wire.answered(&agent.path().0, &first, call());
     wire.answered(&agent.path().0, &second, done());
-    let seen = SeenCall {
+    let seen = McpCall {
         server: "shop".to_owned(),
         tool: "cancel".to_owned(),
         args: json!({ "order": 7 }),
         asked_at: 6,
         ended_at: Some(7),
         result: Some(server_result(is_error)),
-        ..SeenCall::default()
+        ..McpCall::default()
     };
-    let mcp = Seen {
+    let mcp = McpTraffic {
         servers: vec!["shop".to_owned()],
         calls: vec![seen],
-        ..Seen::default()
+        ..McpTraffic::default()
     };
     wire.run(&RunOptions {
         mcp,

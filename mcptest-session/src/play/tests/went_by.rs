@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::agent::ask;
-use crate::exchange::{CallTokens, Said};
+use crate::exchange::{CallTokens, ModelResponse};
 use crate::play::Player;
 use crate::protocol;
 use crate::record::{Observed, Outcome, RecordedRun, RunOptions};
@@ -23,17 +23,17 @@ impl Wire {
         self.answered(PATH, request, protocol.said(&body).unwrap());
     }
 
-    pub(super) fn answered(&mut self, path: &str, request: &Value, said: Said) {
+    pub(super) fn answered(&mut self, path: &str, request: &Value, said: ModelResponse) {
         self.said(path, request, said, None);
     }
 
-    pub(super) fn broken(&mut self, path: &str, request: &Value, said: Said, why: &str) {
+    pub(super) fn broken(&mut self, path: &str, request: &Value, said: ModelResponse, why: &str) {
         self.said(path, request, said, Some(why.to_owned()));
     }
 
-    fn said(&mut self, path: &str, request: &Value, said: Said, broken: Option<String>) {
+    fn said(&mut self, path: &str, request: &Value, said: ModelResponse, broken: Option<String>) {
         let (protocol, route) = protocol::at(path).unwrap();
-        let said = Said {
+        let said = ModelResponse {
             id: Some(format!("answer {}", self.0.len())),
             tokens: Some(CallTokens {
                 prompt: 10,
@@ -53,7 +53,7 @@ impl Wire {
             asked_at,
             ended_at: Some(asked_at + 5),
             tick: 0,
-            outcome: Outcome::Said { said, broken },
+            outcome: Outcome::Answered { said, broken },
             gone: false,
             changes: BTreeSet::new(),
         });

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Anthropic, blocks};
-use crate::exchange::{Asked, Item};
+use crate::exchange::{Item, ModelRequest};
 use crate::json::text;
 use crate::protocol::RequestWriter;
 use crate::protocol::writer::{result_text, tool};
@@ -13,7 +13,7 @@ impl RequestWriter for Anthropic {
         "/v1/messages".to_owned()
     }
 
-    fn request_value(&self, asked: &Asked) -> Value {
+    fn request_value(&self, asked: &ModelRequest) -> Value {
         let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
         // Results of calls that were made together are one message.
         let mut is_open = false;

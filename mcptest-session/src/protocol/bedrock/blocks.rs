@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::content::text_of;
-use crate::json::{given, member, text};
+use crate::json::{member, non_null, text};
 
 /// Where an answer that is read keeps the text of a call's input, beside the input.
 pub(super) const INPUT_TEXT: &str = "mcptest_input_text";
@@ -54,11 +54,11 @@ pub(super) fn result(blocks: &[Value]) -> Value {
 /// The block that a guardrail is told to look at, unless it is told how.
 fn guarded(inner: &Value) -> Option<Value> {
     let has_qualifiers =
-        |text: &Value| given(text, "qualifiers").is_some_and(|it| *it != json!([]));
-    if let Some(text) = given(inner, "text") {
+        |text: &Value| non_null(text, "qualifiers").is_some_and(|it| *it != json!([]));
+    if let Some(text) = non_null(inner, "text") {
         return (!has_qualifiers(text)).then(|| json!({ "text": member(text, "text") }));
     }
-    given(inner, "image").map(|image| json!({ "image": image }))
+    non_null(inner, "image").map(|image| json!({ "image": image }))
 }
 
 /// A picture, a sound, a document: its bytes, its text, or where it lies. The model reads the name of a document, too.
@@ -72,7 +72,7 @@ fn media(kind: &str, inner: &Value) -> Vec<Value> {
         }
     }
     let uri = source.pointer("/s3Location/uri");
-    if let Some(bytes) = given(&source, "bytes") {
+    if let Some(bytes) = non_null(&source, "bytes") {
         blocks.push(json!({ "type": kind, "mimeType": mime_type(kind, format), "data": bytes }));
     } else if let Some(said) = text(&source, "text") {
         blocks.push(json!({ "type": "text", "text": said }));

@@ -10,8 +10,10 @@ use super::super::sse::Event;
 use super::super::{Assembled, Framing, Protocol, Provider, Route, arguments};
 use super::blocks::{self, FIELDS, INPUT_TEXT, kind_of};
 use super::{PROVIDERS, stream};
-use crate::exchange::{Asked, Call, CallTokens, Item, Opaque, Part, Said, Stop, Tool, ToolResult};
-use crate::json::{count, given, list, member, named, role, text, word};
+use crate::exchange::{
+    Call, CallTokens, Item, ModelRequest, ModelResponse, Opaque, Part, Stop, Tool, ToolResult,
+};
+use crate::json::{count, list, member, non_null, nonempty_string, nonempty_text, role, text};
 
 /// The format.
 #[derive(Debug)]
@@ -51,7 +53,7 @@ impl Protocol for Converse {
         super::route(path, "converse", "converse-stream")
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> Asked {
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
         let system = list(body, "system").iter();
         let system = system.map(|block| blocks::words(std::slice::from_ref(block)));
         let system: Vec<String> = system.filter(|text| !text.is_empty()).collect();
@@ -59,7 +61,7 @@ impl Protocol for Converse {
         let mut parameters = parameters(body, &READ);
         // Which tool the model has to call stands beside the tools.
         parameters.extend(self::parameters(&config, &["tools"]));
-        Asked {
+        ModelRequest {
             model: route.model.clone(),
             system: (!system.is_empty()).then(|| system.join("\n\n")),
             items: self.items(list(body, "messages")),
@@ -95,9 +97,9 @@ impl Protocol for Converse {
         items
     }
 
-    fn said(&self, body: &Value) -> Option<Said> {
+    fn said(&self, body: &Value) -> Option<ModelResponse> {
         let message = body.pointer("/output/message");
-        let reason = word(body, "stopReason");
+        let reason = nonempty_text(body, "stopReason");
         if message.is_none() && reason.is_none() {
             return None;
         }
@@ -114,11 +116,11 @@ impl Protocol for Converse {
         if !beside.is_empty() {
             parts.push(opaque(json!({ "beside": beside })));
         }
-        Some(Said {
+        Some(ModelResponse {
             parts,
             stop,
             tokens: tokens(body),
-            ..Said::default()
+            ..ModelResponse::default()
         })
     }
 
@@ -140,7 +142,7 @@ impl Protocol for Converse {
         body
     }
 
-    fn answer(&self, said: &Said) -> Value {
+    fn answer(&self, said: &ModelResponse) -> Value {
         let content = written(&said.parts);
         let mut body = json!({
             "output": { "message": { "role": "assistant", "content": content } },
@@ -160,7 +162,7 @@ impl Protocol for Converse {
         body
     }
 
-    fn events(&self, said: &Said) -> Vec<Event> {
+    fn events(&self, said: &ModelResponse) -> Vec<Event> {
         stream::events(&self.answer(said))
     }
 
@@ -228,11 +230,11 @@ struct ToolUse<'b> {
 
 /// What stands in a message of the user: results first, then what is left as one text.
 fn user(content: &[Value], items: &mut Vec<Item>) {
-    let of_block = |block: &Value| given(block, "toolResult").map(result);
+    let of_block = |block: &Value| non_null(block, "toolResult").map(result);
     let results = content.iter().filter_map(of_block);
     let before = items.len();
     items.extend(results.map(Item::Result));
-    let is_rest = |block: &&Value| given(block, "toolResult").is_none();
+    let is_rest = |block: &&Value| non_null(block, "toolResult").is_none();
     let rest: Vec<Value> = content.iter().filter(is_rest).cloned().collect();
     let said = blocks::words(&rest);
     if !said.is_empty() || items.len() == before {
@@ -275,11 +277,11 @@ fn part(block: &Value) -> Option<Part> {
                 id: call_id(inner, "toolUseId"),
                 name: text(inner, "name").unwrap_or_default().to_owned(),
                 args: member(inner, "input"),
-                text: named(inner, INPUT_TEXT),
+                text: nonempty_string(inner, INPUT_TEXT),
                 ..Call::default()
             });
             // A tool that the provider runs itself.
-            let native = given(inner, "type").map(|_| native(without_text(block)));
+            let native = non_null(inner, "type").map(|_| native(without_text(block)));
             Part::Call(Call { native, ..call })
         }
         "toolResult" => Part::Result(ToolResult {
@@ -337,17 +339,17 @@ fn beside(parts: &[Part]) -> Option<&Map<String, Value>> {
 }
 
 fn tool(tool: &Value) -> Option<Tool> {
-    if let Some(own) = given(tool, "systemTool") {
+    if let Some(own) = non_null(tool, "systemTool") {
         return Some(Tool {
             name: text(own, "name")?.to_owned(),
             ..Tool::default()
         });
     }
-    let spec = given(tool, "toolSpec")?;
+    let spec = non_null(tool, "toolSpec")?;
     Some(Tool {
         name: text(spec, "name")?.to_owned(),
-        description: named(spec, "description"),
-        schema: given(spec, "inputSchema").and_then(|schema| given(schema, "json").cloned()),
+        description: nonempty_string(spec, "description"),
+        schema: non_null(spec, "inputSchema").and_then(|schema| non_null(schema, "json").cloned()),
         strict: spec.get("strict").and_then(Value::as_bool),
     })
 }
@@ -358,8 +360,8 @@ fn stop(reason: &str, body: &Value) -> Stop {
         "tool_use" => Stop::Calls,
         "max_tokens" => Stop::Length,
         "stop_sequence" => {
-            let fields = given(body, FIELDS);
-            let sequence = fields.and_then(|fields| named(fields, "stop_sequence"));
+            let fields = non_null(body, FIELDS);
+            let sequence = fields.and_then(|fields| nonempty_string(fields, "stop_sequence"));
             Stop::Sequence(sequence.unwrap_or_default())
         }
         "content_filtered" | GUARDRAIL => Stop::Refused,
@@ -367,7 +369,7 @@ fn stop(reason: &str, body: &Value) -> Stop {
     }
 }
 
-fn stop_reason(said: &Said) -> Option<&str> {
+fn stop_reason(said: &ModelResponse) -> Option<&str> {
     Some(match said.stop.as_ref()? {
         Stop::End | Stop::Failed => "end_turn",
         Stop::Calls => "tool_use",
@@ -390,7 +392,7 @@ fn told_sequence(stop: &Stop) -> Option<Value> {
 
 /// What was read from a cache and written to it is not in `inputTokens`.
 fn tokens(body: &Value) -> Option<CallTokens> {
-    let usage = given(body, "usage")?;
+    let usage = non_null(body, "usage")?;
     let cached = count(usage, "cacheReadInputTokens");
     let written = count(usage, "cacheWriteInputTokens");
     let more = cached

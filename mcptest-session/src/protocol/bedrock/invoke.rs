@@ -13,7 +13,7 @@ use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::{Anthropic, Assembled, Framing, Protocol, Provider, Route};
 use super::{is_exception, told};
-use crate::exchange::{Asked, Item, Said};
+use crate::exchange::{Item, ModelRequest, ModelResponse};
 use crate::json::text;
 
 /// The format.
@@ -91,8 +91,8 @@ impl Protocol for Invoke {
         serde_json::from_slice::<OfAnthropic>(body).is_ok()
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> Asked {
-        Asked {
+    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+        ModelRequest {
             model: route.model.clone(),
             streamed: route.streamed == Some(true),
             ..Anthropic.asked(route, body)
@@ -111,7 +111,7 @@ impl Protocol for Invoke {
         Anthropic.items(messages)
     }
 
-    fn said(&self, body: &Value) -> Option<Said> {
+    fn said(&self, body: &Value) -> Option<ModelResponse> {
         Anthropic.said(body)
     }
 
@@ -144,11 +144,11 @@ impl Protocol for Invoke {
         Anthropic.with_texts(body, bytes)
     }
 
-    fn answer(&self, said: &Said) -> Value {
+    fn answer(&self, said: &ModelResponse) -> Value {
         Anthropic.answer(said)
     }
 
-    fn events(&self, said: &Said) -> Vec<Event> {
+    fn events(&self, said: &ModelResponse) -> Vec<Event> {
         let events = Anthropic.events(said).into_iter();
         let chunk = |event: Event| {
             let chunk = json!({ "bytes": STANDARD.encode(event.data) });

@@ -10,7 +10,7 @@ use super::super::written::pieces;
 use super::super::{Assembled, arguments};
 use super::blocks::{FIELDS, INPUT_TEXT, kind_of};
 use super::{is_exception, told};
-use crate::json::{count, given, list, member, text};
+use crate::json::{count, list, member, non_null, text};
 
 /// The most blocks that an answer may have: an index beyond is no index.
 const MOST_BLOCKS: u64 = 10_000;
@@ -34,7 +34,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
         match event.name.as_deref().unwrap_or_default() {
             "messageStart" => {
                 body.get_or_insert_with(|| json!({}));
-                if let Some(told) = given(&data, "role") {
+                if let Some(told) = non_null(&data, "role") {
                     role = told.clone();
                 }
             }
@@ -274,7 +274,7 @@ fn of_block(block: &Value) -> (Option<Value>, Vec<Value>) {
                 let delta = |piece: &str| json!({ "reasoningContent": { key: piece } });
                 deltas.extend(said.into_iter().flat_map(|said| texts(said, delta)));
             }
-            if let Some(hidden) = given(inner, "redactedContent") {
+            if let Some(hidden) = non_null(inner, "redactedContent") {
                 deltas.push(json!({ "reasoningContent": { "redactedContent": hidden } }));
             }
             (None, deltas)

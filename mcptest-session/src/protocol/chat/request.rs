@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Chat, message};
-use crate::exchange::{Asked, Item, Part};
+use crate::exchange::{Item, ModelRequest, Part};
 use crate::protocol::RequestWriter;
 use crate::protocol::writer::{result_text, tool};
 
@@ -18,7 +18,7 @@ impl RequestWriter for Chat {
         "/chat/completions".to_owned()
     }
 
-    fn request_value(&self, asked: &Asked) -> Value {
+    fn request_value(&self, asked: &ModelRequest) -> Value {
         let said = |role: &str, text: &str| json!({ "role": role, "content": text });
         let system = asked.system.iter().map(|text| said("system", text));
         let talk = asked.items.iter().filter_map(|item| match item {

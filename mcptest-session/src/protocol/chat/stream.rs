@@ -10,8 +10,8 @@ use super::super::written::pieces;
 use super::super::{Assembled, arguments};
 use super::open_calls::{OpenCalls, is_none};
 use super::{finish_reason, head, message, usage};
-use crate::exchange::{Part, Said};
-use crate::json::{count, given, list};
+use crate::exchange::{ModelResponse, Part};
+use crate::json::{count, list, non_null};
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut whole = Map::new();
@@ -45,7 +45,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
             }
         }
     }
-    let stopped = |choice: &Choice| given(&choice.whole, "finish_reason").is_some();
+    let stopped = |choice: &Choice| non_null(&choice.whole, "finish_reason").is_some();
     assembled.ended |= !choices.is_empty() && choices.values().all(stopped);
     if !choices.is_empty() || !whole.is_empty() {
         let choices = choices.into_values().map(|choice| choice.whole);
@@ -65,7 +65,7 @@ struct Choice {
 impl Choice {
     /// Takes a chunk in.
     fn take(&mut self, chunk: &Value) {
-        if let Some(reason) = given(chunk, "finish_reason") {
+        if let Some(reason) = non_null(chunk, "finish_reason") {
             self.whole["finish_reason"] = reason.clone();
         }
         let Some(Value::Object(delta)) = chunk.get("delta") else {
@@ -136,7 +136,7 @@ fn take_call(calls: &mut Vec<Value>, open: &mut OpenCalls, piece: &Value) {
     open.note(at, call);
 }
 
-pub(super) fn events(said: &Said) -> Vec<Event> {
+pub(super) fn events(said: &ModelResponse) -> Vec<Event> {
     let base = head(said, "chat.completion.chunk");
     let mut events = Vec::new();
     let mut chunk = |delta: Value, reason: Option<&str>| {

@@ -7,7 +7,7 @@ use crate::mcp::bytes;
 use crate::protocol::sse::Event;
 
 /// The request with the question for its tokens; `None` where it asks already, or is none that could.
-pub(super) fn asked_for(body: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn with_usage_option(body: &[u8]) -> Option<Vec<u8>> {
     let request = parse(body).ok()?.value;
     if request.get("stream") != Some(&Value::Bool(true)) {
         return None;
@@ -26,15 +26,15 @@ pub(super) fn asked_for(body: &[u8]) -> Option<Vec<u8>> {
                 options = json!({});
             }
             options["include_usage"] = true.into();
-            let place = bytes::member(body, &["stream_options"])?;
-            Some(bytes::replaced(body, place, options.to_string().as_bytes()))
+            let place = bytes::find_member(body, &["stream_options"])?;
+            Some(bytes::replace(body, place, options.to_string().as_bytes()))
         }
         Some(_) => None,
     }
 }
 
 /// Whether an event is the one that comes because of the question: tokens and nothing else.
-pub(super) fn is_answer(event: &Event) -> bool {
+pub(super) fn is_usage_event(event: &Event) -> bool {
     let chunk = parse(event.data.as_bytes()).ok();
     chunk.is_some_and(|Parsed { value: chunk, .. }| {
         chunk["usage"].is_object() && chunk["choices"].as_array().is_some_and(Vec::is_empty)
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn of(body: &str) -> Option<String> {
-        asked_for(body.as_bytes()).map(|body| String::from_utf8(body).unwrap())
+        with_usage_option(body.as_bytes()).map(|body| String::from_utf8(body).unwrap())
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn only_tokens_without_words_are_the_answer() {
-        let is = |data: &str| is_answer(&Event::data(data));
+        let is = |data: &str| is_usage_event(&Event::data(data));
         assert!(is(r#"{"choices":[],"usage":{"prompt_tokens":1}}"#));
         assert!(!is(
             r#"{"choices":[{"delta":{}}],"usage":{"prompt_tokens":1}}"#

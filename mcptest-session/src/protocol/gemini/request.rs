@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Gemini, written};
-use crate::exchange::{Asked, Item, ToolResult};
+use crate::exchange::{Item, ModelRequest, ToolResult};
 use crate::protocol::RequestWriter;
 use crate::protocol::numbered::is_numbered;
 use crate::protocol::writer::{result_text, tool};
@@ -13,7 +13,7 @@ impl RequestWriter for Gemini {
         format!("/v1beta/models/{model}:generateContent")
     }
 
-    fn request_value(&self, asked: &Asked) -> Value {
+    fn request_value(&self, asked: &ModelRequest) -> Value {
         let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
         // The results of an answer's calls are one content.
         let mut is_open = false;

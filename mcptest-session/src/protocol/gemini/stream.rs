@@ -9,7 +9,7 @@ use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
 use super::with_texts;
-use crate::json::{count, given, list, text};
+use crate::json::{count, list, non_null, text};
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
     let mut assembled = Assembled::default();
@@ -42,7 +42,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
             }
         }
     }
-    let stopped = |candidate: &Value| given(candidate, "finishReason").is_some();
+    let stopped = |candidate: &Value| non_null(candidate, "finishReason").is_some();
     let blocked = body.pointer("/promptFeedback/blockReason").is_some();
     assembled.ended = blocked || !candidates.is_empty() && candidates.values().all(stopped);
     if any {
@@ -84,7 +84,7 @@ fn take(candidate: &mut Value, piece: &Value) {
 
 /// Whether a part is text and nothing is said beside it that would end it.
 fn is_words(part: &Value) -> bool {
-    text(part, "text").is_some() && given(part, "thoughtSignature").is_none()
+    text(part, "text").is_some() && non_null(part, "thoughtSignature").is_none()
 }
 
 /// Whether a part is more of the text before it.
@@ -100,7 +100,7 @@ pub(super) fn events(answer: &Value) -> Vec<Event> {
         let mut chunk = answer.clone();
         let mut own = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
         if last {
-            if let Some(reason) = given(candidate, "finishReason") {
+            if let Some(reason) = non_null(candidate, "finishReason") {
                 own["finishReason"] = reason.clone();
             }
         } else if let Some(chunk) = chunk.as_object_mut() {

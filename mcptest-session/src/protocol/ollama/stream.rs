@@ -7,7 +7,7 @@ use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, Protocol as _, arguments};
 use super::{Ollama, end, head, message};
-use crate::exchange::Said;
+use crate::exchange::ModelResponse;
 use crate::json::list;
 
 pub(super) fn assembled(events: &[Event]) -> Assembled {
@@ -62,7 +62,7 @@ fn take(held: &mut Map<String, Value>, key: String, piece: Value) {
     }
 }
 
-pub(super) fn events(said: &Said) -> Vec<Event> {
+pub(super) fn events(said: &ModelResponse) -> Vec<Event> {
     let mut events = Vec::new();
     let mut line = |piece: Value, is_last: bool| {
         let mut line = head(said);

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::exchange::{Asked, Call, Item, Part, ToolResult};
+use crate::exchange::{Call, Item, ModelRequest, Part, ToolResult};
 use crate::protocol;
 
-fn asked(path: &str, body: &Value) -> Asked {
+fn asked(path: &str, body: &Value) -> ModelRequest {
     let (protocol, route) = protocol::at(path).unwrap();
     protocol.asked(&route, body)
 }
@@ -139,7 +139,10 @@ fn a_chat_is_read() {
     assert_eq!(asked.tools[0].name, "cancel");
     assert_eq!(asked.tools[0].description.as_deref(), Some("Cancels."));
     assert_eq!(asked.tools[0].schema, Some(json!({ "type": "object" })));
-    assert_eq!((asked.opening(), asked.answers()), (Some("Cancel 7."), 1));
+    assert_eq!(
+        (asked.opening(), asked.answer_count()),
+        (Some("Cancel 7."), 1)
+    );
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn a_request_for_claude_on_vertex_is_one_for_claude() {
     let there = asked(&format!("{at}:streamRawPredict"), &body(streamed));
     assert_eq!(
         there,
-        Asked {
+        ModelRequest {
             streamed: true,
             ..plain
         }

@@ -4,13 +4,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::exchange::{Asked, Call, CallTokens, Item, Part, Said, Stop, ToolResult};
+use crate::exchange::{
+    Call, CallTokens, Item, ModelRequest, ModelResponse, Part, Stop, ToolResult,
+};
 use crate::protocol::sse::Event;
 use crate::protocol::{
     self, Anthropic, Assembled, BedrockConverse, BedrockInvoke, Framing, Protocol,
 };
 
-fn asked(path: &str, body: &Value) -> Asked {
+fn asked(path: &str, body: &Value) -> ModelRequest {
     let (protocol, route) = protocol::at(path).unwrap();
     protocol.asked(&route, body)
 }
@@ -395,9 +397,9 @@ fn an_exception_ends_a_stream_and_is_played_as_one() {
 
 #[test]
 fn an_answer_that_broke_off_has_no_end() {
-    let said = Said {
+    let said = ModelResponse {
         parts: vec![Part::Text("Half".to_owned())],
-        ..Said::default()
+        ..ModelResponse::default()
     };
     for protocol in [&BedrockConverse as &dyn Protocol, &BedrockInvoke] {
         let mut events = protocol.events(&said);
@@ -478,7 +480,7 @@ fn a_request_with_a_body_of_anthropic_is_read() {
 #[test]
 fn a_stream_that_was_damaged_is_told() {
     let bytes = Framing::Messages
-        .pieces(&BedrockConverse.events(&Said::default()))
+        .pieces(&BedrockConverse.events(&ModelResponse::default()))
         .concat();
     let mut damaged = bytes.clone();
     let last = damaged.len() - 1;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::exchange::{Call, CallTokens, Opaque, Part, Said, Stop, ToolResult};
+use crate::exchange::{Call, CallTokens, ModelResponse, Opaque, Part, Stop, ToolResult};
 use crate::protocol::sse::{self, Blocks, Event};
 use crate::protocol::{self, Framing, Protocol, Responses};
 
@@ -168,7 +168,7 @@ fn args(raw: bool) -> BoxedStrategy<Value> {
     }
 }
 
-fn said(shape: Shape) -> impl Strategy<Value = Said> {
+fn said(shape: Shape) -> impl Strategy<Value = ModelResponse> {
     let opaque = words().prop_map(move |text| {
         Part::Opaque(Opaque {
             protocol: shape.opaque_of().to_owned(),
@@ -219,7 +219,7 @@ fn said(shape: Shape) -> impl Strategy<Value = Said> {
             _ if refuses => Stop::Refused,
             _ => Stop::End,
         };
-        Said {
+        ModelResponse {
             id: shape.identified.then(|| "answer-1".to_owned()),
             model: shape.named.then(|| "model-1".to_owned()),
             parts: made,
@@ -243,7 +243,7 @@ fn said(shape: Shape) -> impl Strategy<Value = Said> {
     })
 }
 
-fn each() -> impl Strategy<Value = (&'static dyn Protocol, Said)> {
+fn each() -> impl Strategy<Value = (&'static dyn Protocol, ModelResponse)> {
     let of = |shape: Shape| {
         said(shape).prop_map(move |said| (protocol::named(shape.name).unwrap(), said))
     };
@@ -251,8 +251,8 @@ fn each() -> impl Strategy<Value = (&'static dyn Protocol, Said)> {
 }
 
 /// The identifiers of items are made where there are none.
-fn without_items(said: Said) -> Said {
-    Said {
+fn without_items(said: ModelResponse) -> ModelResponse {
+    ModelResponse {
         items: Vec::new(),
         ..said
     }
@@ -265,7 +265,7 @@ fn bytes(events: &[Event]) -> Vec<u8> {
         .collect()
 }
 
-fn text(said: &Said) -> String {
+fn text(said: &ModelResponse) -> String {
     let texts = said.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
         _ => None,
@@ -316,7 +316,7 @@ proptest! {
     fn an_answer_of_another_provider_keeps_what_all_can_say((_, said) in each()) {
         for other in protocol::ALL {
             let read = other.said(&other.answer(&said)).unwrap();
-            let names = |said: &Said| said.calls().map(|call| call.name.clone()).collect::<Vec<_>>();
+            let names = |said: &ModelResponse| said.calls().map(|call| call.name.clone()).collect::<Vec<_>>();
             prop_assert_eq!(names(&read), names(&said), "{}", other.name());
             prop_assert!(text(&read).contains(&text(&said)), "{}", other.name());
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::exchange::{CallTokens, Part, Said, Stop};
+use crate::exchange::{CallTokens, ModelResponse, Part, Stop};
 use crate::protocol::{self, Assembled, Framing};
 
 fn stream(name: &str, events: &[Value]) -> Assembled {
@@ -21,7 +21,7 @@ fn stream(name: &str, events: &[Value]) -> Assembled {
     )
 }
 
-fn said(name: &str, assembled: &Assembled) -> Said {
+fn said(name: &str, assembled: &Assembled) -> ModelResponse {
     let body = assembled.body.as_ref().unwrap();
     protocol::named(name).unwrap().said(body).unwrap()
 }

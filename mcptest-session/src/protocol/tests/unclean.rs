@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::exchange::{Item, Part, Said};
+use crate::exchange::{Item, ModelResponse, Part};
 use crate::lossless::Change;
 use crate::protocol::sse::Event;
 use crate::protocol::{self, Assembled, Chat, Framing, Protocol as _};
 
 /// The events of a stream that ended well, with its answer.
-fn stream(name: &str, events: &[&str]) -> (Assembled, Said) {
+fn stream(name: &str, events: &[&str]) -> (Assembled, ModelResponse) {
     let events = events.iter().map(|data| format!("data: {data}\n\n"));
     let bytes: String = events.collect();
     let protocol = protocol::named(name).unwrap();
@@ -18,7 +18,7 @@ fn stream(name: &str, events: &[&str]) -> (Assembled, Said) {
     (assembled, said)
 }
 
-fn text(said: &Said) -> String {
+fn text(said: &ModelResponse) -> String {
     let texts = said.parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text.as_str()),
         _ => None,
@@ -116,7 +116,10 @@ fn streams(texts: [&str; 2], args: [&str; 2], more: &str) -> [(&'static str, Vec
 }
 
 /// The streams, put together; that of Responses breaks off before its end says all once more.
-fn each(streams: [(&'static str, Vec<String>); 5], mut check: impl FnMut(&str, &Assembled, &Said)) {
+fn each(
+    streams: [(&'static str, Vec<String>); 5],
+    mut check: impl FnMut(&str, &Assembled, &ModelResponse),
+) {
     for (name, events) in streams {
         let events = events.iter().map(|data| format!("data: {data}\n\n"));
         let bytes: String = events.collect();

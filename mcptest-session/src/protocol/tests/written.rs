@@ -1,7 +1,7 @@
 //! Arguments as the model wrote them, which code may quote: read from each wire format, and written into each.
 
 use super::super::{ALL, Framing, arguments, assembled, named};
-use crate::exchange::Said;
+use crate::exchange::ModelResponse;
 
 /// Keys against the alphabet, spaces, and a number in a form of its own.
 const WRITTEN: &str = r#"{"order": 7,  "amount":1.50, "about": {"z": [1, 2], "a": "q\u00e9"}}"#;
@@ -91,14 +91,14 @@ fn wires() -> Vec<(&'static str, bool, String)> {
     ]
 }
 
-fn read(name: &str, is_events: bool, bytes: &str) -> Said {
+fn read(name: &str, is_events: bool, bytes: &str) -> ModelResponse {
     let protocol = named(name).unwrap();
     let framing = is_events.then_some(Framing::Events);
     let read = assembled(protocol, framing, bytes.as_bytes(), true);
     protocol.said(&read.body.unwrap()).unwrap()
 }
 
-fn text(said: &Said) -> Option<&str> {
+fn text(said: &ModelResponse) -> Option<&str> {
     let mut calls = said.calls();
     let text = calls.next().unwrap().text.as_deref();
     assert_eq!(calls.count(), 0);

@@ -97,7 +97,7 @@ fn what_a_broken_stream_has_counted_is_not_what_it_took() {
         json!({ "model": "claude", "messages": [{ "role": "user", "content": "Where is 7?" }] });
     let broken = Some("the connection broke off".to_owned());
     let mut wire = Wire::default();
-    wire.asked("/v1/messages", &request, Outcome::Said { said, broken });
+    wire.asked("/v1/messages", &request, Outcome::Answered { said, broken });
     let run = wire.run(&options("Where is 7?"));
     let conversation = &run.cassette["trace"]["conversation"];
     assert_eq!(conversation["stop_reason"], "error");

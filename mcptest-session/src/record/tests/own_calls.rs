@@ -1,7 +1,7 @@
 //! Calls at the door of own tools, beside those of the model.
 
 use super::*;
-use crate::door::{By, Ending, OwnCall, Raised};
+use crate::door::{AnsweredBy, Ending, OwnCall, RaisedError};
 
 /// A call of a model, `name` with arguments.
 fn call(id: &str, name: &str, args: &Value) -> Value {
@@ -26,7 +26,7 @@ fn gives(value: Value) -> Ending {
 }
 
 fn fails(text: &str) -> Ending {
-    Ending::Error(Raised::new("Declined", text))
+    Ending::Error(RaisedError::new("Declined", text))
 }
 
 /// The cassette of a talk with some calls at the door.
@@ -363,10 +363,10 @@ fn what_the_suite_answered_says_so() {
     ];
     let wire = talk(&calls, &[("a", "1"), ("b", "timed out")]);
     let mut answered = own("cancel", &json!({}), (50, 51), gives(json!(1)));
-    answered.by = Some(By::Suite);
+    answered.by = Some(AnsweredBy::Suite);
     let mut struck = own("find", &json!({}), (52, 53), fails("timed out"));
     let mark = json!({ "fault": "slow desk", "kind": "hang" });
-    struck.by = Some(By::Fault(mark.clone()));
+    struck.by = Some(AnsweredBy::Fault(mark.clone()));
     let cassette = cassette(&wire, vec![answered, struck]);
     let trace = &cassette["trace"];
     for call in [0, 1] {

@@ -7,12 +7,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{Observed, Outcome};
-use crate::exchange::{Call, Item, Part, Said, ToolResult};
+use crate::exchange::{Call, Item, ModelResponse, Part, ToolResult};
 use crate::protocol;
-use crate::record::Question;
-use crate::record::conversation::{Changed, Conversation, ModelCall, made};
-use crate::record::events::{self, Essence};
-use crate::record::history::Talks;
+use crate::record::StoredRequest;
+use crate::record::conversation::{Changed, Conversation, ModelCall, read_model_calls};
+use crate::record::events::{self, HistoryEvent};
+use crate::record::history::HistoryTree;
 use crate::record::placing::Placing;
 use crate::record::repeated;
 use crate::record::scratchpad;
@@ -21,32 +21,32 @@ use crate::record::scratchpad;
 mod plain {
     use super::*;
 
-    fn without_id(one: &Essence) -> Essence {
+    fn without_id(one: &HistoryEvent) -> HistoryEvent {
         let mut one = one.clone();
-        if let Essence::Call { id, .. } | Essence::Result { id, .. } = &mut one {
+        if let HistoryEvent::Call { id, .. } | HistoryEvent::Result { id, .. } = &mut one {
             *id = None;
         }
         one
     }
 
-    fn given_id(one: &Essence) -> Option<&str> {
+    fn given_id(one: &HistoryEvent) -> Option<&str> {
         match one {
-            Essence::Call { id, .. } | Essence::Result { id, .. } => {
+            HistoryEvent::Call { id, .. } | HistoryEvent::Result { id, .. } => {
                 id.as_deref().filter(|id| !protocol::is_numbered(id))
             }
             _ => None,
         }
     }
 
-    fn goes_on(talk: &[Essence], before: &[Essence]) -> bool {
-        let is_same = |(now, then): (&Essence, &Essence)| {
+    fn goes_on(talk: &[HistoryEvent], before: &[HistoryEvent]) -> bool {
+        let is_same = |(now, then): (&HistoryEvent, &HistoryEvent)| {
             let ids = given_id(now).zip(given_id(then));
             without_id(now) == without_id(then) && ids.is_none_or(|(now, then)| now == then)
         };
         talk.len() >= before.len() && talk.iter().zip(before).all(is_same)
     }
 
-    fn after(call: &ModelCall) -> Vec<Essence> {
+    fn after(call: &ModelCall) -> Vec<HistoryEvent> {
         let answer = Arc::new(Item::Answer(call.said.parts.clone()));
         let answer = call.answered.then_some(answer);
         let talk: Vec<Arc<Item>> = call.asked.items.iter().cloned().chain(answer).collect();
@@ -54,7 +54,7 @@ mod plain {
     }
 
     /// The history after a call whose answer has lost the text beside its calls.
-    fn bare(call: &ModelCall) -> Option<Vec<Essence>> {
+    fn bare(call: &ModelCall) -> Option<Vec<HistoryEvent>> {
         let is_text = |part: &Part| matches!(part, Part::Text(_) | Part::Refusal(_));
         let parts = &call.said.parts;
         let has_call = parts.iter().any(|part| matches!(part, Part::Call(_)));
@@ -99,7 +99,7 @@ mod plain {
         } else {
             &conversations[..]
         };
-        let best = |before: &dyn Fn(&ModelCall) -> Option<Vec<Essence>>| {
+        let best = |before: &dyn Fn(&ModelCall) -> Option<Vec<HistoryEvent>>| {
             let mut best: Option<(usize, usize)> = None;
             for (index, conversation) in open.iter().enumerate() {
                 let Some(before) = before(conversation.calls.last().unwrap()) else {
@@ -176,17 +176,17 @@ mod plain {
         };
         last.asked.system == call.asked.system
             && others(last) == others(call)
-            && scratchpad::goes_on(&before, &own, &last.said.parts, &[])
+            && scratchpad::continues_message(&before, &own, &last.said.parts, &[])
     }
 
-    fn has_changed(conversation: &Conversation, call: &ModelCall, talk: &[Essence]) -> bool {
+    fn has_changed(conversation: &Conversation, call: &ModelCall, talk: &[HistoryEvent]) -> bool {
         let mut calls = conversation.calls.iter();
         if !calls.any(|earlier| earlier.asked.system == call.asked.system) {
             return false;
         }
         let opening = call.asked.opening();
         let before = after(conversation.calls.last().unwrap());
-        let is_call = |it: &&Essence| matches!(it, Essence::Call { .. });
+        let is_call = |it: &&HistoryEvent| matches!(it, HistoryEvent::Call { .. });
         let shares_calls = talk
             .iter()
             .filter(is_call)
@@ -199,7 +199,7 @@ mod plain {
             }
             _ => false,
         });
-        same_opening && call.asked.answers() > 0 || shares_calls || has_summary
+        same_opening && call.asked.answer_count() > 0 || shares_calls || has_summary
     }
 }
 
@@ -336,7 +336,7 @@ fn session(steps: &[Step]) -> Vec<Observed> {
         let mut previous = None;
         if let Some(base) = base {
             items = base.asked.as_ref().unwrap().items.to_vec();
-            if let Outcome::Said { said, .. } = &base.outcome {
+            if let Outcome::Answered { said, .. } = &base.outcome {
                 items.extend(sent(&said.parts, step.change));
             }
             match step.change {
@@ -345,7 +345,7 @@ fn session(steps: &[Step]) -> Vec<Observed> {
                 6 => items = base.asked.as_ref().unwrap().items.to_vec(),
                 // The provider holds it, with the answer or without.
                 7 | 8 => {
-                    if let Outcome::Said { said, .. } = &base.outcome {
+                    if let Outcome::Answered { said, .. } = &base.outcome {
                         previous.clone_from(&said.id);
                         items = sent(&said.parts, if step.change == 7 { 3 } else { 0 });
                     }
@@ -357,16 +357,16 @@ fn session(steps: &[Step]) -> Vec<Observed> {
             items.push(Arc::new(user(step.user)));
         }
         let system = ["Help.", "Check."].get(usize::from(step.system));
-        let asked = Question {
+        let asked = StoredRequest {
             items: items.into(),
             system: system.map(|text| Arc::from(*text)),
             previous,
-            ..Question::default()
+            ..StoredRequest::default()
         };
-        let said = Said {
+        let said = ModelResponse {
             id: Some(format!("r{number}")),
             parts: answer(step),
-            ..Said::default()
+            ..ModelResponse::default()
         };
         let failed = Outcome::Lost("it broke".to_owned());
         let broken = None;
@@ -384,7 +384,7 @@ fn session(steps: &[Step]) -> Vec<Observed> {
             outcome: if step.fails {
                 failed
             } else {
-                Outcome::Said { said, broken }
+                Outcome::Answered { said, broken }
             },
             gone: false,
             changes: BTreeSet::new(),
@@ -416,8 +416,8 @@ proptest! {
     #[test]
     fn calls_are_placed_as_a_look_at_all_conversations_places_them(steps in steps()) {
         let observed = session(&steps);
-        let mut talks = Talks::default();
-        let (_, mut made) = made(&observed, &mut talks);
+        let mut talks = HistoryTree::default();
+        let (_, mut made) = read_model_calls(&observed, &mut talks);
         for one in &made {
             for other in &made {
                 let is_same = plain::is_same_question(one, other);
@@ -430,7 +430,7 @@ proptest! {
         for call in plainly {
             plain::place(call, &mut expected);
         }
-        repeated::mark(&mut made, &mut talks);
+        repeated::mark_answers(&mut made, &mut talks);
         let mut placing = Placing::default();
         for call in made {
             placing.place(call, &mut talks);
@@ -443,7 +443,7 @@ proptest! {
         for one in session(&steps) {
             let items = one.asked.unwrap().items;
             let plain: Vec<usize> = (0..=items.len()).map(|to| events::from_items(&items[..to]).len()).collect();
-            prop_assert_eq!(events::lengths(&items), plain);
+            prop_assert_eq!(events::event_counts(&items), plain);
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::observed::Outcome;
 use super::super::{RecordedRun, RunError, RunOptions};
 use super::{Wire, calls, chat_answer, chat_request, options, result, says, system, user};
-use crate::exchange::{Part, Said};
+use crate::exchange::{ModelResponse, Part};
 use crate::protocol;
 
 #[test]
@@ -195,10 +195,10 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
         status,
         message: "slow down".to_owned(),
     };
-    let half = Outcome::Said {
-        said: Said {
+    let half = Outcome::Answered {
+        said: ModelResponse {
             parts: vec![Part::Text("Hal".to_owned())],
-            ..Said::default()
+            ..ModelResponse::default()
         },
         broken: Some("it broke off".to_owned()),
     };
@@ -366,7 +366,7 @@ fn every_format_makes_the_same_run() {
     let said = protocol::named("openai_chat").unwrap().said(&chat).unwrap();
     let answer = |name: &str| protocol::named(name).unwrap().answer(&said);
     let end = |name: &str| {
-        let said = Said {
+        let said = ModelResponse {
             parts: vec![Part::Text("Done.".to_owned())],
             ..said.clone()
         };

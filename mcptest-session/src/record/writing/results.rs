@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Open, Writing};
+use super::{OpenConversation, RunWriter};
 use crate::door::{Ending, OwnCall};
 use crate::exchange::{Item, ToolResult};
-use crate::mcp::SeenCall;
+use crate::mcp::McpCall;
 use crate::protocol::blob;
 use crate::record::conversation::{Changed, Conversation, ModelCall};
-use crate::record::mcp_calls::{is_as_sent, is_said};
+use crate::record::mcp_calls::{is_as_sent, says_result};
 use crate::record::messages::told_is_error;
-use crate::record::own_field::InTrace;
+use crate::record::own_field::OwnCallsInTrace;
 use crate::record::payload::Payload;
 use crate::record::scratchpad::without_label;
 
 /// Results that messages of the user told.
 #[derive(Debug, Default)]
-pub(in crate::record) struct ToldAsMessages {
+pub(in crate::record) struct MessageResults {
     /// The calls of the run, by the place of the conversation and the message.
     pub(in crate::record) calls: HashMap<(usize, String), Vec<usize>>,
     /// How many requests of the main conversation told them.
@@ -27,7 +27,7 @@ pub(in crate::record) struct ToldAsMessages {
     pub(in crate::record) results: usize,
 }
 
-impl<'o> Writing<'o> {
+impl<'o> RunWriter<'o> {
     /// How many calls there are, if none has a result and the model said something after one.
     pub(in crate::record) fn without_results(&self, own: &Conversation) -> Option<usize> {
         let last = own.calls.last();
@@ -37,22 +37,22 @@ impl<'o> Writing<'o> {
     }
 
     /// The results that messages of the user told, all that were written.
-    pub(in crate::record) fn take_messages(&mut self) -> ToldAsMessages {
+    pub(in crate::record) fn take_messages(&mut self) -> MessageResults {
         std::mem::take(&mut self.told_as_messages)
     }
 
     /// What the model was told of calls otherwise than the trace has it, all that was written.
-    pub(in crate::record) fn take_told_otherwise(&mut self) -> Vec<Value> {
+    pub(in crate::record) fn take_told_differences(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.told_otherwise)
     }
 
     /// Results that servers gave and no request told, as the run ended before.
-    pub(super) fn unheard(&mut self, open: &mut Open) {
+    pub(super) fn write_untold_results(&mut self, open: &mut OpenConversation) {
         for own in 0..open.calls.len() {
             let call = open.calls[own];
             let given = || {
-                let seen = self.seen_of(call).and_then(|seen| seen.result.clone());
-                seen.or_else(|| own_value(&self.own_of(call)?.ending))
+                let seen = self.mcp_call(call).and_then(|seen| seen.result.clone());
+                seen.or_else(|| own_value(&self.own_call(call)?.ending))
             };
             if open.pairing.result_of(own).is_none()
                 && let Some(result) = given()
@@ -70,16 +70,16 @@ impl<'o> Writing<'o> {
     }
 
     /// Results that messages of the user tell in the place of results: the client sends the last answer back as a text.
-    pub(super) fn messages(
+    pub(super) fn write_message_results(
         &mut self,
         call: &ModelCall,
         new: &[Arc<Item>],
         waited: u64,
-        open: &mut Open,
+        open: &mut OpenConversation,
     ) {
         let is_rewritten = matches!(call.changed, Some(Changed::LastAnswer | Changed::Past));
         let has_results = new.iter().any(|item| matches!(**item, Item::Result(_)));
-        if !is_rewritten || has_results || call.asked.answers() <= open.answers {
+        if !is_rewritten || has_results || call.asked.answer_count() <= open.answers {
             return;
         }
         let messages = new.iter().filter_map(|item| match &**item {
@@ -122,18 +122,18 @@ impl<'o> Writing<'o> {
     }
 
     /// What went by at a server of a call of the run.
-    fn seen_of(&self, call: usize) -> Option<&'o SeenCall> {
+    fn mcp_call(&self, call: usize) -> Option<&'o McpCall> {
         self.options.mcp.calls.get(self.seen[call]?)
     }
 
     /// The last attempt of a call at an own tool.
-    fn own_of(&self, call: usize) -> Option<&'o OwnCall> {
+    fn own_call(&self, call: usize) -> Option<&'o OwnCall> {
         let last = self.in_trace.attempts.get(call)?.last()?;
         self.options.own_calls.get(*last)
     }
 
     /// A call that no model asked for in a call: the agent acts in text.
-    pub(super) fn acted(&mut self, place: usize) {
+    pub(super) fn write_text_call(&mut self, place: usize) {
         let options = self.options;
         let Some(own) = options.own_calls.get(place) else {
             return;
@@ -141,7 +141,7 @@ impl<'o> Writing<'o> {
         let mut args = own.args.clone();
         blob::condense_arguments(&mut args);
         let call = self.calls.len();
-        self.talk.called(None, &own.name, &args);
+        self.talk.add_call(None, &own.name, &args);
         self.calls.push(json!({
             "name": own.name, "args": args, "hop_index": call, "step": self.steps.saturating_sub(1),
         }));
@@ -167,12 +167,17 @@ impl<'o> Writing<'o> {
     }
 
     /// What the calls of the run are at the door, all that was written.
-    pub(in crate::record) fn take_own(&mut self) -> InTrace {
+    pub(in crate::record) fn take_own(&mut self) -> OwnCallsInTrace {
         std::mem::take(&mut self.in_trace)
     }
 
     /// A result. Only of a call that was alone it is known how long it took.
-    pub(super) fn result(&mut self, result: &ToolResult, waited: Option<u64>, open: &mut Open) {
+    pub(super) fn result(
+        &mut self,
+        result: &ToolResult,
+        waited: Option<u64>,
+        open: &mut OpenConversation,
+    ) {
         let id = result.id.as_deref().unwrap_or_default();
         let by_name = || open.pairing.next_by_name(result.name.as_deref()?);
         // A client may make an identifier up for a call that has none.
@@ -180,7 +185,7 @@ impl<'o> Writing<'o> {
             result
                 .name
                 .is_none()
-                .then(|| open.pairing.next_nameless())?
+                .then(|| open.pairing.next_without_id())?
         };
         let own = open.pairing.by_id(id).or_else(by_name).or_else(in_order);
         let Some(own) = own else { return };
@@ -194,22 +199,22 @@ impl<'o> Writing<'o> {
         result: &ToolResult,
         waited: Option<u64>,
         own: usize,
-        open: &mut Open,
+        open: &mut OpenConversation,
     ) {
         let call = open.calls[own];
-        let seen = self.seen_of(call);
+        let seen = self.mcp_call(call);
         let said = seen.and_then(|seen| seen.result.as_ref());
-        let is_told = said.is_some_and(|said| is_said(&result.value, said));
+        let is_told = said.is_some_and(|said| says_result(&result.value, said));
         let (mut value, is_mcp) = if let Some(said) = said.filter(|_| is_told) {
             (said.clone(), true)
         } else {
             let read = Payload::from_value(result.value.clone());
-            self.changed(&read.changes);
+            self.count_changes(&read.changes);
             (read.result, read.is_mcp)
         };
         blob::condense(&mut value);
         let own_flag = value.get("isError").and_then(Value::as_bool);
-        let failed = seen.and_then(SeenCall::is_error);
+        let failed = seen.and_then(McpCall::is_error);
         let is_error = match (result.is_error.or(failed), own_flag) {
             // What the server says is so, whatever the model was told.
             _ if failed == Some(true) => Some(true),
@@ -217,10 +222,10 @@ impl<'o> Writing<'o> {
             (Some(false), _) => Some(false),
             (None, _) => is_mcp.then_some(false),
         };
-        let own_call = self.own_of(call);
+        let own_call = self.own_call(call);
         // How the tool ended is so, whatever the model was told.
         let is_error = own_call.and_then(|own| own.ending.is_error()).or(is_error);
-        self.note_told(call, result, said.filter(|_| is_told), is_error);
+        self.note_told_difference(call, result, said.filter(|_| is_told), is_error);
         if is_error == Some(true) && own_flag == Some(false) {
             value["isError"] = true.into();
         }
@@ -236,7 +241,7 @@ impl<'o> Writing<'o> {
         if let Some(mark) = mark.or(by_fault) {
             written["synthesized"] = mark.clone();
         }
-        let duration = seen.and_then(SeenCall::duration_ms);
+        let duration = seen.and_then(McpCall::duration_ms);
         if let Some(duration) = duration.or(own_call.and_then(OwnCall::duration_ms)) {
             written["duration_ms"] = duration.into();
         } else if let (Some(waited), [alone]) = (waited, open.last.0.as_slice())
@@ -244,7 +249,7 @@ impl<'o> Writing<'o> {
         {
             written["duration_ms"] = waited.into();
         }
-        open.pairing.answered(own, self.results.len());
+        open.pairing.set_result(own, self.results.len());
         self.results.push(written);
         if let Some(seen) = self.seen[call] {
             self.told.push((seen, call, is_told));
@@ -253,7 +258,7 @@ impl<'o> Writing<'o> {
 
     /// Notes what the model was told of a call, where that is not what the trace has of it. `said`: what the server said, where
     /// the trace has that.
-    fn note_told(
+    fn note_told_difference(
         &mut self,
         call: usize,
         result: &ToolResult,

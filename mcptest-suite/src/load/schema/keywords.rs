@@ -28,7 +28,7 @@ impl Draft {
     ];
 
     /// The draft that a `$schema` names.
-    pub(super) fn named(uri: &str) -> Option<Self> {
+    pub(super) fn from_uri(uri: &str) -> Option<Self> {
         let uri = uri.strip_suffix('#').unwrap_or(uri);
         let known = Self::ALL.into_iter().find(|(known, _)| *known == uri);
         known.map(|(_, draft)| draft)
@@ -37,7 +37,7 @@ impl Draft {
     /// The draft of a schema; the newest when it names none, or none that is known.
     pub(super) fn from_schema(schema: &Node) -> Self {
         let uri = schema.get("$schema").and_then(Node::text);
-        uri.and_then(Self::named).unwrap_or(Self::Twenty)
+        uri.and_then(Self::from_uri).unwrap_or(Self::Twenty)
     }
 
     pub(super) fn title(self) -> &'static str {
@@ -195,7 +195,7 @@ pub(super) fn keyword(name: &str) -> Option<&'static Keyword> {
 }
 
 /// The schemas directly below a schema, each with the keyword it stands under.
-pub(in crate::load) fn below(schema: &Node) -> Vec<(&'static str, &Node)> {
+pub(in crate::load) fn subschemas(schema: &Node) -> Vec<(&'static str, &Node)> {
     let mut found = Vec::new();
     for entry in schema.entries().unwrap_or_default() {
         let Some(keyword) = keyword(&entry.key) else {

@@ -9,7 +9,7 @@ mod references;
 mod vacuous;
 mod values;
 
-pub(super) use self::keywords::below;
+pub(super) use self::keywords::subschemas;
 use self::keywords::{Draft, KEYWORDS, keyword};
 pub(super) use self::references::Schemas;
 pub use self::vacuous::asks_only;
@@ -49,7 +49,7 @@ fn check(node: &Node, draft: Draft, problems: &mut Problems) {
     };
     for entry in entries {
         match keyword(&entry.key) {
-            None => problems.push(unknown(entry)),
+            None => problems.push(unknown_keyword(entry)),
             Some(keyword) if !(keyword.since..=keyword.until).contains(&draft) => {
                 problems.push(wrong_draft(entry, draft));
             }
@@ -67,13 +67,13 @@ fn check(node: &Node, draft: Draft, problems: &mut Problems) {
         }
     }
     values::check_pairs(node, problems);
-    for (_, schema) in below(node) {
+    for (_, schema) in subschemas(node) {
         check(schema, draft, problems);
     }
 }
 
 fn no_schema(node: &Node) -> Diagnostic {
-    let message = format!("expected a JSON Schema, found {}", node.found());
+    let message = format!("expected a JSON Schema, found {}", node.describe());
     let problem = Diagnostic::at(node.span, message);
     match node.text().filter(|word| values::TYPES.contains(word)) {
         Some(word) => problem.help(format!("write `{{ type: {word} }}`")),
@@ -81,7 +81,7 @@ fn no_schema(node: &Node) -> Diagnostic {
     }
 }
 
-fn unknown(entry: &Entry) -> Diagnostic {
+fn unknown_keyword(entry: &Entry) -> Diagnostic {
     let message = format!("unknown JSON Schema keyword `{}`", entry.key);
     let problem = Diagnostic::at(entry.key_span, message).note(
         "JSON Schema ignores what it does not know, so this would pass without being checked",

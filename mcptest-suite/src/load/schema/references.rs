@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::keywords::{below, keyword};
+use super::keywords::{keyword, subschemas};
 use crate::load::problems::{Problems, did_you_mean};
 use crate::{Diagnostic, Node, NodeValue, nearest};
 
@@ -25,7 +25,7 @@ const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 /// Notes every reference that leads outside, nowhere, to no schema, or back to itself.
 pub(super) fn check(root: &Node, problems: &mut Problems) {
     let mut schemas = Schemas::from_root(root);
-    let mut steps: Vec<Vec<Lead<'_>>> = Vec::with_capacity(schemas.all.len());
+    let mut steps: Vec<Vec<Edge<'_>>> = Vec::with_capacity(schemas.all.len());
     for at in 0..schemas.all.len() {
         let Schema {
             node: schema,
@@ -41,7 +41,7 @@ pub(super) fn check(root: &Node, problems: &mut Problems) {
                 continue;
             };
             match schemas.target(reference, resource) {
-                Ok(to) => step.push(Lead {
+                Ok(to) => step.push(Edge {
                     to,
                     reference: Some(node),
                 }),
@@ -57,7 +57,7 @@ pub(super) fn check(root: &Node, problems: &mut Problems) {
         }
         steps.push(step);
     }
-    if let Some(reference) = circle(&steps) {
+    if let Some(reference) = find_cycle(&steps) {
         problems.push(
             Diagnostic::at(
                 reference.span,
@@ -69,7 +69,7 @@ pub(super) fn check(root: &Node, problems: &mut Problems) {
 }
 
 /// A way from one schema to another that looks at the same value.
-struct Lead<'n> {
+struct Edge<'n> {
     to: usize,
     /// The reference that leads there; none where it is written in place.
     reference: Option<&'n Node>,
@@ -114,14 +114,14 @@ impl<'n> Schemas<'n> {
             }
             found.index.insert(std::ptr::from_ref(node), at);
             found.all.push(Schema { node, resource });
-            let children = below(node).into_iter().rev();
+            let children = subschemas(node).into_iter().rev();
             waiting.extend(children.map(|(_, child)| (child, resource)));
         }
         found
     }
 
     /// The schemas that a schema of the document refers to.
-    pub(in crate::load) fn referred(
+    pub(in crate::load) fn references_from(
         &mut self,
         schema: &'n Node,
     ) -> impl Iterator<Item = &'n Node> + use<'n> {
@@ -133,12 +133,12 @@ impl<'n> Schemas<'n> {
         found.into_iter().flatten()
     }
 
-    fn in_place(&self, schema: &'n Node) -> Vec<Lead<'n>> {
-        let children = below(schema).into_iter();
+    fn in_place(&self, schema: &'n Node) -> Vec<Edge<'n>> {
+        let children = subschemas(schema).into_iter();
         let same_value = children.filter(|(keyword, _)| IN_PLACE.contains(keyword));
         same_value
             .filter_map(|(_, child)| self.index.get(&std::ptr::from_ref(child)))
-            .map(|to| Lead {
+            .map(|to| Edge {
                 to: *to,
                 reference: None,
             })
@@ -147,7 +147,7 @@ impl<'n> Schemas<'n> {
 
     /// As [`Node::get`]; a mapping of many definitions is indexed, so that many references into it
     /// stay cheap.
-    fn named(&mut self, node: &'n Node, name: &str) -> Option<&'n Node> {
+    fn get_indexed(&mut self, node: &'n Node, name: &str) -> Option<&'n Node> {
         let names = self
             .names
             .entry(std::ptr::from_ref(node))
@@ -160,9 +160,13 @@ impl<'n> Schemas<'n> {
         names.get(name).copied()
     }
 
-    fn target(&mut self, reference: &str, resource: usize) -> Result<usize, Astray<'n>> {
+    fn target(
+        &mut self,
+        reference: &str,
+        resource: usize,
+    ) -> Result<usize, UnresolvedReference<'n>> {
         let Some(fragment) = reference.strip_prefix('#') else {
-            return Err(Astray::Outside);
+            return Err(UnresolvedReference::Outside);
         };
         let fragment = percent_decoded(fragment);
         if !fragment.is_empty() && !fragment.starts_with('/') {
@@ -174,25 +178,25 @@ impl<'n> Schemas<'n> {
                     .map(|(_, name)| *name)
                     .collect();
                 anchors.sort_unstable();
-                Astray::NoAnchor(fragment, anchors)
+                UnresolvedReference::NoAnchor(fragment, anchors)
             });
         }
         let mut node = self.all[resource].node;
         for step in fragment.split('/').skip(1) {
             let step = step.replace("~1", "/").replace("~0", "~");
             let item = || node.items()?.get(step.parse::<usize>().ok()?);
-            node = match self.named(node, &step).or_else(item) {
+            node = match self.get_indexed(node, &step).or_else(item) {
                 Some(next) => next,
-                None => return Err(Astray::Nowhere(step, node)),
+                None => return Err(UnresolvedReference::Nowhere(step, node)),
             };
         }
         let known = self.index.get(&std::ptr::from_ref(node));
-        known.copied().ok_or(Astray::NoSchema(node))
+        known.copied().ok_or(UnresolvedReference::NoSchema(node))
     }
 }
 
 /// Why a reference finds no schema.
-enum Astray<'n> {
+enum UnresolvedReference<'n> {
     Outside,
     /// The step that fails, and what is there instead.
     Nowhere(String, &'n Node),
@@ -200,7 +204,7 @@ enum Astray<'n> {
     NoSchema(&'n Node),
 }
 
-impl Astray<'_> {
+impl UnresolvedReference<'_> {
     fn into_diagnostic(self, reference: &str, node: &Node) -> Diagnostic {
         let problem = |message: String| Diagnostic::at(node.span, message);
         match self {
@@ -231,7 +235,7 @@ impl Astray<'_> {
             Self::NoSchema(there) => {
                 let message = format!("`{reference}` leads to {}, not to a schema", there.kind());
                 problem(message)
-                    .also(there.span, "it leads here")
+                    .secondary_label(there.span, "it leads here")
                     .help("refer to a schema, e.g. `#/$defs/name`")
             }
         }
@@ -239,7 +243,7 @@ impl Astray<'_> {
 }
 
 /// Finds a reference that is part of a cycle.
-fn circle<'n>(steps: &[Vec<Lead<'n>>]) -> Option<&'n Node> {
+fn find_cycle<'n>(steps: &[Vec<Edge<'n>>]) -> Option<&'n Node> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
         New,

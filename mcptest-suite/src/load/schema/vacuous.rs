@@ -28,7 +28,7 @@ const ASK_NOTHING: &str = "$anchor $comment $defs $dynamicAnchor $id $schema $vo
 /// Notes a schema that every value, or none, is valid against, or every value of the type that its
 /// keywords are about.
 pub(super) fn check(node: &Node, problems: &mut Problems) {
-    let meant = referred(node);
+    let meant = resolve_references(node);
     if asks_nothing(meant) {
         problems.push(
             Diagnostic::at(node.span, "every value is valid against this schema")
@@ -64,11 +64,11 @@ pub fn asks_only(schema: &Node, keyword: &str) -> bool {
 }
 
 /// Follows references that stand alone in their schemas, and returns the schema at the end of the chain.
-fn referred(root: &Node) -> &Node {
+fn resolve_references(root: &Node) -> &Node {
     let mut schemas = Schemas::from_root(root);
     let (mut node, mut steps) = (root, MOST_REFERENCES);
     while steps > 0 && asks_only(node, "$ref") {
-        let Some(next) = schemas.referred(node).next() else {
+        let Some(next) = schemas.references_from(node).next() else {
             break;
         };
         (node, steps) = (next, steps - 1);

@@ -107,7 +107,7 @@ pub(super) fn check_pairs(schema: &Node, problems: &mut Problems) {
             problems.push(
                 Diagnostic::new(message)
                     .label(low.span, "at least this")
-                    .also(high.span, "and at most this")
+                    .secondary_label(high.span, "and at most this")
                     .help("swap the two, or correct one of them"),
             );
         }
@@ -116,7 +116,7 @@ pub(super) fn check_pairs(schema: &Node, problems: &mut Problems) {
 
 /// `what` was wanted below a keyword, and `node` is there.
 fn mismatch(name: &str, what: &str, node: &Node) -> Diagnostic {
-    let found = node.found();
+    let found = node.describe();
     let problem = Diagnostic::at(
         node.span,
         format!("`{name}` of a JSON Schema must be {what}, found {found}"),
@@ -213,7 +213,7 @@ fn format(node: &Node, problems: &mut Problems) {
 fn dialect(node: &Node, problems: &mut Problems) {
     let known = Draft::ALL.into_iter().map(|(uri, _)| uri);
     match node.text() {
-        Some(uri) if Draft::named(uri).is_some() => {}
+        Some(uri) if Draft::from_uri(uri).is_some() => {}
         Some(uri) => {
             let problem = Diagnostic::at(node.span, format!("unknown JSON Schema draft `{uri}`"));
             problems.push(did_you_mean(problem, uri, known, "drafts"));

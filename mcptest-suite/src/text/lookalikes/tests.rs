@@ -69,7 +69,7 @@ fn whole_values_without_a_word_are_told() {
         ("a:b", "a\u{a789}b"),
     ] {
         let told = escape_all([&format!("expected \"{one}\", recorded \"{other}\"")]);
-        let escaped = spelt_character(other.chars().find(|it| !it.is_ascii()).unwrap());
+        let escaped = escape_non_ascii(other.chars().find(|it| !it.is_ascii()).unwrap());
         assert!(told[0].contains(&escaped), "{told:?}");
         assert!(told[1].contains("look-alike characters"), "{told:?}");
     }
@@ -212,9 +212,9 @@ proptest::proptest! {
                 format!("calls: 0 {other}, 1 {one}"),
             ];
             let notes = escape_lookalikes(texts.iter_mut().collect());
-            let shown: Vec<String> = texts[0].split('`').map(look).collect();
+            let shown: Vec<String> = texts[0].split('`').map(visible_skeleton).collect();
             proptest::prop_assert_ne!(&shown[1], &shown[3], "{:?}", texts);
-            if look(&one) == look(&other) {
+            if visible_skeleton(&one) == visible_skeleton(&other) {
                 proptest::prop_assert!(!notes.is_empty());
             }
             let before = texts.clone();

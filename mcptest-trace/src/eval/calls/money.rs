@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::prices::{ModelPrice, Prices};
-use crate::number::{real, wide};
+use crate::number::{to_f64, to_u64};
 use crate::trace::{AsTrace, StepTokens, Tokens, Trace};
 
 /// Why nobody knows what a run cost.
@@ -94,7 +94,7 @@ pub fn cost_of_run(
         let whole = all.total() == tokens.total;
         let micro = micro_usd(all, price).filter(|_| whole);
         let micro = micro.ok_or(UnknownCost::NoTokens)?;
-        return written(&trace, tokens.completion).map(|()| usd(micro));
+        return check_completion_tokens(&trace, tokens.completion).map(|()| usd(micro));
     }
     let mut micro = 0.0;
     for (place, step) in steps.iter().enumerate() {
@@ -103,7 +103,7 @@ pub fn cost_of_run(
         micro += micro_usd(*step, price(answered)?).ok_or(UnknownCost::OfStep(place))?;
     }
     let of_steps = Tokens::from_steps(steps);
-    written(&trace, of_steps.completion)?;
+    check_completion_tokens(&trace, of_steps.completion)?;
     if has_more_than(&trace, &of_steps) {
         return Err(UnknownCost::NotAllSteps);
     }
@@ -127,8 +127,8 @@ fn micro_usd(tokens: StepTokens, price: ModelPrice) -> Option<f64> {
         return None;
     }
     let of_cached = price.cached.unwrap_or(price.prompt);
-    let completion = real(written) * price.completion;
-    Some(real(fresh) * price.prompt + real(cached) * of_cached + completion)
+    let completion = to_f64(written) * price.completion;
+    Some(to_f64(fresh) * price.prompt + to_f64(cached) * of_cached + completion)
 }
 
 /// Dollars of millionths of a dollar, without the noise of the sum.
@@ -137,7 +137,7 @@ fn usd(micro: f64) -> f64 {
 }
 
 /// Refuses a count of written tokens that cannot be the run's: a model that called a tool or answered wrote some.
-fn written(trace: &Trace, completion: Option<u64>) -> Result<(), UnknownCost> {
+fn check_completion_tokens(trace: &Trace, completion: Option<u64>) -> Result<(), UnknownCost> {
     let said = !trace.tool_calls.is_empty() || trace.final_response.is_some();
     match completion {
         None => Err(UnknownCost::NoTokens),
@@ -149,12 +149,14 @@ fn written(trace: &Trace, completion: Option<u64>) -> Result<(), UnknownCost> {
 /// Whether the run has model calls, or tokens, beside its recorded steps.
 fn has_more_than(trace: &Trace, of_steps: &Tokens) -> bool {
     let told = trace.tool_calls.iter().filter_map(|call| call.step).max();
-    let more_calls = told.is_some_and(|step| step >= wide(trace.conversation.steps.len()));
-    more_calls || trace.conversation.tokens.total > of_steps.total || has_untold_sub_agent(trace)
+    let more_calls = told.is_some_and(|step| step >= to_u64(trace.conversation.steps.len()));
+    more_calls
+        || trace.conversation.tokens.total > of_steps.total
+        || has_unrecorded_sub_agent(trace)
 }
 
 /// Whether a sub-agent called a tool in no model call of its own: then its model calls are not among the recorded ones.
-fn has_untold_sub_agent(trace: &Trace) -> bool {
+fn has_unrecorded_sub_agent(trace: &Trace) -> bool {
     let mut agents: BTreeMap<u64, Option<&str>> = BTreeMap::new();
     trace.tool_calls.iter().any(|call| {
         let agent = call.agent_id.as_deref();
@@ -323,7 +325,7 @@ mod tests {
             };
             let before = cost_of_run(&run(&steps), "m", &prices()).unwrap();
             let all: u64 = steps.iter().map(|(prompt, completion, _)| prompt * 10 + completion * 40).sum();
-            prop_assert!(before > 0.0 && before <= real(all) / 1e6 + 1e-12);
+            prop_assert!(before > 0.0 && before <= to_f64(all) / 1e6 + 1e-12);
             let more: Vec<_> = steps.iter().copied().chain([(1, 0, 0)]).collect();
             let after = cost_of_run(&run(&more), "m", &prices()).unwrap();
             prop_assert!((after - before - 0.000_01).abs() < 1e-11);

@@ -60,7 +60,7 @@ impl Prices {
     /// the list is never shortened.
     #[must_use]
     pub fn get(&self, model: &str) -> Option<&ModelPrice> {
-        names(model).find_map(|name| self.0.get(name))
+        candidate_names(model).find_map(|name| self.0.get(name))
     }
 
     /// Whether no model has a price.
@@ -83,7 +83,7 @@ impl<S: Into<String>> FromIterator<(S, ModelPrice)> for Prices {
 }
 
 /// The names that a model may have in a list: its own, without its provider, without its release, without both.
-fn names(model: &str) -> impl Iterator<Item = &str> {
+fn candidate_names(model: &str) -> impl Iterator<Item = &str> {
     let behind = model.match_indices('/').map(|(at, _)| &model[at + 1..]);
     let whole = std::iter::once(model).chain(behind);
     whole.clone().chain(whole.filter_map(without_release))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::entry::LookedAt;
+use super::entry::CheckedArgument;
 use super::sink::Sink;
 
 /// The most arguments of which every two are put together; of more, those beside each other.
@@ -15,7 +15,7 @@ const WORDS: usize = 4;
 const LONGEST: usize = 80;
 
 /// Two arguments of a call put together, each way that a value could have been cut.
-pub(super) fn sinks<'a>(parts: &[&LookedAt<'_>]) -> Vec<Sink<'a>> {
+pub(super) fn sinks<'a>(parts: &[&CheckedArgument<'_>]) -> Vec<Sink<'a>> {
     let beside = |one: usize, other: usize| parts.len() <= ALL || one.abs_diff(other) == 1;
     let places = || 0..parts.len();
     let pairs = places().flat_map(|one| places().map(move |other| (one, other)));
@@ -24,20 +24,24 @@ pub(super) fn sinks<'a>(parts: &[&LookedAt<'_>]) -> Vec<Sink<'a>> {
     sinks.collect()
 }
 
-fn pair_sinks<'a>(one: &LookedAt<'_>, other: &LookedAt<'_>) -> Vec<Sink<'a>> {
+fn pair_sinks<'a>(one: &CheckedArgument<'_>, other: &CheckedArgument<'_>) -> Vec<Sink<'a>> {
     let (before, behind) = (one.text.trim_end(), other.text.trim_start());
-    let tail = tail(before, 1);
-    let head = head(behind, 1);
+    let tail = last_words(before, 1);
+    let head = first_words(behind, 1);
     let mut joined = Vec::new();
     if !tail.is_empty() && !head.is_empty() {
         joined.push((tail, "", head));
         if !tail.contains('@') && !head.contains('@') && head.contains('.') {
             joined.push((tail, "@", head));
         }
-        joined.push((self::tail(before, WORDS), " ", self::head(behind, WORDS)));
+        joined.push((
+            self::last_words(before, WORDS),
+            " ",
+            self::first_words(behind, WORDS),
+        ));
     }
     let sinks = joined.into_iter().map(|(tail, gap, head)| {
-        let looked_at = LookedAt {
+        let looked_at = CheckedArgument {
             call: one.call,
             arg: format!("{} + {}", one.arg, other.arg),
             text: Cow::Owned(format!("{tail}{gap}{head}")),
@@ -49,7 +53,7 @@ fn pair_sinks<'a>(one: &LookedAt<'_>, other: &LookedAt<'_>) -> Vec<Sink<'a>> {
 }
 
 /// The last words of a text.
-fn tail(text: &str, words: usize) -> &str {
+fn last_words(text: &str, words: usize) -> &str {
     let from = text.ceil_char_boundary(text.len().saturating_sub(LONGEST));
     let cut = text[from..]
         .rmatch_indices(char::is_whitespace)
@@ -58,7 +62,7 @@ fn tail(text: &str, words: usize) -> &str {
 }
 
 /// The first words of a text.
-fn head(text: &str, words: usize) -> &str {
+fn first_words(text: &str, words: usize) -> &str {
     let text = &text[..text.floor_char_boundary(LONGEST.min(text.len()))];
     let cut = text.match_indices(char::is_whitespace).nth(words - 1);
     cut.map_or(text, |(at, _)| &text[..at])

@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::super::tool_pattern::{Fit, ToolPattern};
-use super::{FlowEntry, Told};
+use super::super::tool_pattern::{PatternMatch, ToolPattern};
+use super::{FlowContext, FlowEntry};
 use crate::trace::Trace;
 use crate::trace::leaves::{keys, leaves, path_text};
 
 /// An entry of the gate, held against a run.
-pub(super) struct Way<'a> {
+pub(super) struct EntryScope<'a> {
     pub(super) entry: &'a FlowEntry,
     pub(super) trace: &'a Trace,
-    told: &'a Told<'a>,
+    told: &'a FlowContext<'a>,
 }
 
 /// A text of an argument that is looked at.
-pub(super) struct LookedAt<'a> {
+pub(super) struct CheckedArgument<'a> {
     pub(super) call: usize,
     pub(super) arg: String,
     pub(super) text: Cow<'a, str>,
@@ -25,16 +25,16 @@ pub(super) struct LookedAt<'a> {
     pub(super) is_key: bool,
 }
 
-impl LookedAt<'_> {
+impl CheckedArgument<'_> {
     /// The keys that lead to it, without places in lists.
-    pub(super) fn steps(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn object_keys(&self) -> impl Iterator<Item = &str> {
         let keys = self.arg.split('.').map(|step| step.split('[').next());
         keys.flatten().filter(|step| !step.is_empty())
     }
 }
 
 /// A text or a number, as text.
-pub(super) fn text_of(scalar: &Value) -> Option<Cow<'_, str>> {
+pub(super) fn scalar_text(scalar: &Value) -> Option<Cow<'_, str>> {
     match scalar {
         Value::String(text) => Some(Cow::Borrowed(text)),
         Value::Number(number) => Some(Cow::Owned(number.to_string())),
@@ -43,20 +43,20 @@ pub(super) fn text_of(scalar: &Value) -> Option<Cow<'_, str>> {
 }
 
 /// A text in the arguments of a call: a scalar, or a key that is data.
-struct Said<'a> {
+struct ArgumentText<'a> {
     arg: String,
     text: Cow<'a, str>,
     is_key: bool,
 }
 
-fn argument_texts(value: &Value) -> Vec<Said<'_>> {
-    fn walk<'a>(value: &'a Value, path: &str, found: &mut Vec<Said<'a>>) {
+fn argument_texts(value: &Value) -> Vec<ArgumentText<'_>> {
+    fn walk<'a>(value: &'a Value, path: &str, found: &mut Vec<ArgumentText<'a>>) {
         match value {
             Value::Object(map) => {
                 for key in keys(value) {
-                    let arg = joined(path, key);
-                    if is_data(key) {
-                        found.push(Said {
+                    let arg = join_paths(path, key);
+                    if is_data_key(key) {
+                        found.push(ArgumentText {
                             arg: arg.clone(),
                             text: key.into(),
                             is_key: true,
@@ -72,7 +72,7 @@ fn argument_texts(value: &Value) -> Vec<Said<'_>> {
                     walk(item, &format!("{path}[{index}]"), found);
                 }
             }
-            scalar => found.extend(text_of(scalar).map(|text| Said {
+            scalar => found.extend(scalar_text(scalar).map(|text| ArgumentText {
                 arg: path.to_owned(),
                 text,
                 is_key: false,
@@ -85,13 +85,13 @@ fn argument_texts(value: &Value) -> Vec<Said<'_>> {
 }
 
 /// Whether a key is data: the name of a field begins with a small letter and has no signs.
-fn is_data(key: &str) -> bool {
+fn is_data_key(key: &str) -> bool {
     let is_word = |sign: char| sign.is_alphanumeric() || sign == '_' || sign == '-';
     !(key.starts_with(|sign: char| sign.is_lowercase() || sign == '_') && key.chars().all(is_word))
 }
 
 /// A path within a text that stands at another path.
-fn joined(above: &str, below: &str) -> String {
+fn join_paths(above: &str, below: &str) -> String {
     let point = if below.is_empty() || below.starts_with('[') || above.is_empty() {
         ""
     } else {
@@ -101,37 +101,37 @@ fn joined(above: &str, below: &str) -> String {
 }
 
 /// A text that is an object or a list in JSON: arguments of another program.
-fn document(text: &str) -> Option<Value> {
+fn parse_document(text: &str) -> Option<Value> {
     let trimmed = text.trim();
     let is_one = trimmed.starts_with(['{', '[']);
     serde_json::from_str(trimmed).ok().filter(|_| is_one)
 }
 
 /// Whether two calls were made together, before the result of either was there.
-pub(super) fn together(trace: &Trace, one: usize, other: usize) -> bool {
+pub(super) fn in_same_step(trace: &Trace, one: usize, other: usize) -> bool {
     let [one, other] =
         [one, other].map(|call| trace.tool_calls.get(call).and_then(|call| call.step));
     one.is_some() && one == other
 }
 
 /// Whether the agent knew the result of a call when it made another.
-pub(super) fn knew(trace: &Trace, earlier: usize, later: usize) -> bool {
-    earlier < later && !together(trace, earlier, later)
+pub(super) fn knew_result(trace: &Trace, earlier: usize, later: usize) -> bool {
+    earlier < later && !in_same_step(trace, earlier, later)
 }
 
 /// Whether an argument, by its path, is one of those that are looked at; places in lists are left out on both sides.
 /// Arguments that are one text are each of them.
 fn is_named(wanted: &[String], path: &str) -> bool {
-    let path = without_places(path);
+    let path = without_indices(path);
     let begins = |name: &String| {
-        let rest = path.strip_prefix(without_places(name).as_ref());
+        let rest = path.strip_prefix(without_indices(name).as_ref());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     wanted.is_empty() || path.is_empty() || wanted.iter().any(begins)
 }
 
 /// A path without `[0]`, `[]` and `[*]`.
-fn without_places(path: &str) -> Cow<'_, str> {
+fn without_indices(path: &str) -> Cow<'_, str> {
     if !path.contains('[') {
         return Cow::Borrowed(path);
     }
@@ -152,20 +152,22 @@ fn without_places(path: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-impl<'a> Way<'a> {
-    pub(super) fn new(entry: &'a FlowEntry, trace: &'a Trace, told: &'a Told<'a>) -> Self {
+impl<'a> EntryScope<'a> {
+    pub(super) fn new(entry: &'a FlowEntry, trace: &'a Trace, told: &'a FlowContext<'a>) -> Self {
         Self { entry, trace, told }
     }
 
     /// Whether a call is of some tools; where nothing says of which server it is, it may be.
-    pub(super) fn is_of(&self, call: usize, tools: &[ToolPattern], unknown: bool) -> bool {
+    pub(super) fn matches_tools(&self, call: usize, tools: &[ToolPattern], unknown: bool) -> bool {
         let call = &self.trace.tool_calls[call];
-        let mut fits = tools.iter().map(|tool| tool.fit(call, &self.told.servers));
-        fits.any(|fit| fit == Fit::Yes || unknown && fit == Fit::ServerUnknown)
+        let mut fits = tools
+            .iter()
+            .map(|tool| tool.match_call(call, &self.told.servers));
+        fits.any(|fit| fit == PatternMatch::Yes || unknown && fit == PatternMatch::ServerUnknown)
     }
 
     /// The texts of arguments of sinks that a result of a source came before.
-    pub(super) fn looked_at(&self) -> Vec<LookedAt<'a>> {
+    pub(super) fn checked_arguments(&self) -> Vec<CheckedArgument<'a>> {
         let known = self.trace.tool_calls.len();
         let calls = self
             .trace
@@ -173,29 +175,32 @@ impl<'a> Way<'a> {
             .iter()
             .map(|result| result.call_index);
         let sources =
-            calls.filter(|call| *call < known && self.is_of(*call, &self.entry.from, true));
+            calls.filter(|call| *call < known && self.matches_tools(*call, &self.entry.from, true));
         let Some(first) = sources.min() else {
             return Vec::new();
         };
         let mut found = Vec::new();
         for (index, call) in self.trace.tool_calls.iter().enumerate() {
-            if !knew(self.trace, first, index) || !self.is_of(index, &self.entry.to, true) {
+            if !knew_result(self.trace, first, index)
+                || !self.matches_tools(index, &self.entry.to, true)
+            {
                 continue;
             }
             for said in argument_texts(&call.args) {
                 if !is_named(&self.entry.args, &said.arg) {
                     continue;
                 }
-                let inner = document(&said.text);
-                let inner: Vec<Said<'_>> = inner.iter().flat_map(self::argument_texts).collect();
-                let below = |inner: Said<'_>| LookedAt {
+                let inner = parse_document(&said.text);
+                let inner: Vec<ArgumentText<'_>> =
+                    inner.iter().flat_map(self::argument_texts).collect();
+                let below = |inner: ArgumentText<'_>| CheckedArgument {
                     call: index,
-                    arg: joined(&said.arg, &inner.arg),
+                    arg: join_paths(&said.arg, &inner.arg),
                     text: inner.text.into_owned().into(),
                     is_key: inner.is_key,
                 };
                 if inner.is_empty() {
-                    found.push(LookedAt {
+                    found.push(CheckedArgument {
                         call: index,
                         arg: said.arg,
                         text: said.text,
@@ -212,7 +217,7 @@ impl<'a> Way<'a> {
     /// Whether some call of the sinks has one of the arguments; nothing where there is no such call.
     pub(super) fn has_arguments(&self) -> Option<bool> {
         let calls = 0..self.trace.tool_calls.len();
-        let calls = calls.filter(|call| self.is_of(*call, &self.entry.to, true));
+        let calls = calls.filter(|call| self.matches_tools(*call, &self.entry.to, true));
         let has = calls.map(|call| {
             let paths = leaves(&self.trace.tool_calls[call].args);
             let mut paths = paths.iter().map(|(path, _)| path_text(path));

@@ -6,48 +6,48 @@ use std::ops::Range;
 
 use super::super::values::around::Around;
 use super::super::values::scan;
-use super::super::values::{Kind, Layer, layers};
-use super::entry::text_of;
+use super::super::values::{Layer, ValueKind, layers};
+use super::entry::scalar_text;
 use super::kept_places::{self, Origin, Places};
 use super::marked::Encoded;
 use super::sink::Sink;
-use super::{FlowUnless, Told};
+use super::{FlowContext, FlowUnless};
 use crate::trace::Trace;
 use crate::trace::leaves::{PathPart, leaves};
 
 /// Where a value of an argument occurs in the run.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct Occurrences {
     /// In results, by call: of each the first place, and the first by itself; of a name or a date those that tell something new.
-    pub(super) spots: Vec<Spot>,
+    pub(super) spots: Vec<ResultSpan>,
     /// The calls whose arguments have it, in order.
     pub(super) args: Vec<usize>,
     /// Whether the user said it.
-    user: Said,
+    user: Mention,
     /// Whether the system prompt said it.
-    system: Said,
+    system: Mention,
 }
 
 /// Whether somebody said a value, and whether as no part of another.
 #[derive(Default, Clone, Copy)]
-pub(super) struct Said {
+pub(super) struct Mention {
     pub(super) at_all: bool,
     pub(super) by_itself: bool,
 }
 
-impl Seen {
+impl Occurrences {
     /// Whether the user or the system prompt has it, as `unless` asks.
-    pub(super) fn mentioned_by(&self, unless: Option<&FlowUnless>) -> Said {
+    pub(super) fn mentioned_by(&self, unless: Option<&FlowUnless>) -> Mention {
         match unless {
             Some(FlowUnless::User) => self.user,
             Some(FlowUnless::System) => self.system,
-            Some(FlowUnless::Tools(_)) | None => Said::default(),
+            Some(FlowUnless::Tools(_)) | None => Mention::default(),
         }
     }
 
     /// Whether the user or the system prompt has the value.
-    pub(super) fn in_prompts(&self) -> Said {
-        Said {
+    pub(super) fn in_prompts(&self) -> Mention {
+        Mention {
             at_all: self.user.at_all || self.system.at_all,
             by_itself: self.user.by_itself || self.system.by_itself,
         }
@@ -55,7 +55,7 @@ impl Seen {
 }
 
 /// A place of a value in a result.
-pub(super) struct Spot {
+pub(super) struct ResultSpan {
     /// The place of the result, and of its text.
     pub(super) result: usize,
     pub(super) text: usize,
@@ -68,52 +68,52 @@ pub(super) struct Spot {
 }
 
 /// A text of a result, and the key under which it stands.
-struct Text<'a> {
+struct ResultText<'a> {
     text: Cow<'a, str>,
     key: Option<&'a str>,
 }
 
 /// All values of the arguments of sinks, and where they stand.
 pub(super) struct Index<'a> {
-    seen: HashMap<u64, Seen>,
-    texts: Vec<Vec<Text<'a>>>,
+    seen: HashMap<u64, Occurrences>,
+    texts: Vec<Vec<ResultText<'a>>>,
 }
 
 impl<'a> Index<'a> {
     pub(super) fn build<'s>(
         trace: &'a Trace,
-        told: &Told<'_>,
+        told: &FlowContext<'_>,
         sinks: impl Iterator<Item = &'s Sink<'s>> + Clone,
     ) -> Self {
         let keys = sinks
             .clone()
             .flat_map(|sink| sink.keys().collect::<Vec<_>>());
         let mut index = Self {
-            seen: keys.map(|key| (key, Seen::default())).collect(),
+            seen: keys.map(|key| (key, Occurrences::default())).collect(),
             texts: trace
                 .tool_results
                 .iter()
-                .map(|result| texts(&result.result))
+                .map(|result| result_texts(&result.result))
                 .collect(),
         };
         if !index.seen.is_empty() {
             index.add_prompts(trace, told);
-            index.arguments(trace);
-            index.results(trace, Places::for_sinks(sinks));
+            index.add_arguments(trace);
+            index.add_results(trace, Places::for_sinks(sinks));
         }
         index
     }
 
-    pub(super) fn seen(&self, key: u64) -> Option<&Seen> {
+    pub(super) fn occurrences(&self, key: u64) -> Option<&Occurrences> {
         self.seen.get(&key)
     }
 
     /// The text that a place is in.
-    pub(super) fn text(&self, spot: &Spot) -> &str {
+    pub(super) fn text(&self, spot: &ResultSpan) -> &str {
         self.texts[spot.result][spot.text].text.as_ref()
     }
 
-    fn add_prompts(&mut self, trace: &Trace, told: &Told<'_>) {
+    fn add_prompts(&mut self, trace: &Trace, told: &FlowContext<'_>) {
         let turns = || trace.conversation.turns.iter();
         let of = |role: &'static str| {
             turns()
@@ -123,7 +123,7 @@ impl<'a> Index<'a> {
         let users = of("user").chain([told.user]).map(|text| (text, true));
         let systems = of("system").chain([told.system]).map(|text| (text, false));
         for (text, is_user) in users.chain(systems) {
-            each(text, None, &mut self.seen, |seen, found| {
+            for_each_match(text, None, &mut self.seen, |seen, found| {
                 let said = if is_user {
                     &mut seen.user
                 } else {
@@ -135,13 +135,13 @@ impl<'a> Index<'a> {
         }
     }
 
-    fn arguments(&mut self, trace: &Trace) {
+    fn add_arguments(&mut self, trace: &Trace) {
         for (call, args) in trace.tool_calls.iter().map(|call| &call.args).enumerate() {
             for (_, scalar) in leaves(args) {
-                let Some(text) = text_of(scalar) else {
+                let Some(text) = scalar_text(scalar) else {
                     continue;
                 };
-                each(&text, None, &mut self.seen, |seen, found| {
+                for_each_match(&text, None, &mut self.seen, |seen, found| {
                     // A number in a longer text is another one.
                     let is_other = found.around.as_ref().is_some_and(Around::is_other_number);
                     if !is_other && seen.args.last() != Some(&call) {
@@ -152,15 +152,15 @@ impl<'a> Index<'a> {
         }
     }
 
-    fn results(&mut self, trace: &Trace, mut places: Places<'_>) {
+    fn add_results(&mut self, trace: &Trace, mut places: Places<'_>) {
         let known = trace.tool_calls.len();
-        let tools = kept_places::tools(trace);
+        let tools = kept_places::tool_numbers(trace);
         let mut results: Vec<usize> = (0..trace.tool_results.len()).collect();
         results.retain(|result| trace.tool_results[*result].call_index < known);
         results.sort_by_key(|result| trace.tool_results[*result].call_index);
         for result in results {
             for (place, text) in self.texts[result].iter().enumerate() {
-                each(&text.text, text.key, &mut self.seen, |seen, found| {
+                for_each_match(&text.text, text.key, &mut self.seen, |seen, found| {
                     let is_new = if let Some(around) = &found.around {
                         let call = trace.tool_results[result].call_index;
                         let origin = Origin {
@@ -179,10 +179,10 @@ impl<'a> Index<'a> {
                             .all(|spot| !spot.by_itself && found.by_itself)
                     };
                     if is_new {
-                        seen.spots.push(Spot {
+                        seen.spots.push(ResultSpan {
                             result,
                             text: place,
-                            span: found.layer.place(found.span.clone()),
+                            span: found.layer.outer_span(found.span.clone()),
                             decoded: Encoded::new(
                                 found.layer.encoding(),
                                 found.layer.text(),
@@ -199,14 +199,14 @@ impl<'a> Index<'a> {
 }
 
 /// The texts of a result, each with the key under which it stands.
-fn texts(result: &serde_json::Value) -> Vec<Text<'_>> {
+fn result_texts(result: &serde_json::Value) -> Vec<ResultText<'_>> {
     let texts = leaves(result).into_iter().filter_map(|(path, scalar)| {
         let key = path.iter().rev().find_map(|part| match part {
             PathPart::Key(key) => Some(*key),
             PathPart::Index(_) => None,
         });
-        Some(Text {
-            text: text_of(scalar)?,
+        Some(ResultText {
+            text: scalar_text(scalar)?,
             key,
         })
     });
@@ -214,7 +214,7 @@ fn texts(result: &serde_json::Value) -> Vec<Text<'_>> {
 }
 
 /// A value in a text.
-struct Found<'l, 't> {
+struct Match<'l, 't> {
     key: u64,
     layer: &'l Layer<'t>,
     span: Range<usize>,
@@ -223,15 +223,15 @@ struct Found<'l, 't> {
 }
 
 /// Calls `note` with each wanted value of a text.
-fn each(
+fn for_each_match(
     text: &str,
     key: Option<&str>,
-    wanted: &mut HashMap<u64, Seen>,
-    mut note: impl FnMut(&mut Seen, Found<'_, '_>),
+    wanted: &mut HashMap<u64, Occurrences>,
+    mut note: impl FnMut(&mut Occurrences, Match<'_, '_>),
 ) {
     for layer in layers(text) {
         let words = layer.words();
-        let text = scan::Text {
+        let text = scan::ScannedText {
             plain: layer.text(),
             words: &words,
             key,
@@ -239,10 +239,10 @@ fn each(
         for value in layer.values(&words) {
             if let Some(seen) = wanted.get_mut(&value.key) {
                 let around = match value.kind {
-                    Kind::Date { .. } => Some(text.around_part(&value.span)),
+                    ValueKind::Date { .. } => Some(text.around_span(&value.span)),
                     _ => None,
                 };
-                let found = Found {
+                let found = Match {
                     key: value.key,
                     layer: &layer,
                     span: value.span,
@@ -253,7 +253,7 @@ fn each(
             }
         }
         let mut found = Vec::new();
-        text.each(
+        text.for_each_name(
             |key| wanted.contains_key(&key),
             |key, span, around| found.push((key, span, around)),
         );
@@ -262,7 +262,7 @@ fn each(
                 let (layer, around) = (&layer, Some(around));
                 note(
                     seen,
-                    Found {
+                    Match {
                         key,
                         layer,
                         span,

@@ -6,25 +6,25 @@
 
 use std::collections::HashMap;
 
-use super::super::values::Kind;
+use super::super::values::ValueKind;
 use super::super::values::argument::Argument;
 use super::super::values::around::Around;
-use super::super::values::names::{Name, is_date_meant};
+use super::super::values::names::{Name, is_date_meant_for};
 use super::sink::Sink;
 use crate::trace::Trace;
 
 /// A value of an argument that a place in a result may be meant for.
-struct Want<'s> {
+struct ExpectedValue<'s> {
     /// The name or the small number; a date has none.
     name: Option<&'s Name>,
     argument: &'s Argument,
 }
 
-impl Want<'_> {
+impl ExpectedValue<'_> {
     fn is_meant(&self, around: &Around) -> bool {
         match self.name {
-            Some(name) => name.is_meant(around, self.argument),
-            None => is_date_meant(around, self.argument),
+            Some(name) => name.is_meant_for(around, self.argument),
+            None => is_date_meant_for(around, self.argument),
         }
     }
 
@@ -46,7 +46,7 @@ pub(super) struct Origin {
 }
 
 /// For each result, the number of its tool: results of one number are of one tool, all errors or none.
-pub(super) fn tools(trace: &Trace) -> Vec<usize> {
+pub(super) fn tool_numbers(trace: &Trace) -> Vec<usize> {
     let mut known = HashMap::new();
     let number = |result: &crate::trace::ToolResult| {
         let call = trace.tool_calls.get(result.call_index);
@@ -59,17 +59,17 @@ pub(super) fn tools(trace: &Trace) -> Vec<usize> {
 
 /// The places that were kept.
 pub(super) struct Places<'s> {
-    wants: HashMap<u64, Vec<Want<'s>>>,
+    wants: HashMap<u64, Vec<ExpectedValue<'s>>>,
     /// Of a value and an origin, for no argument and for each: whether the place stands by itself.
     kept: HashMap<(u64, Origin, Option<usize>), bool>,
 }
 
 impl<'s> Places<'s> {
     pub(super) fn for_sinks(sinks: impl Iterator<Item = &'s Sink<'s>>) -> Self {
-        let mut wants: HashMap<u64, Vec<Want<'s>>> = HashMap::new();
+        let mut wants: HashMap<u64, Vec<ExpectedValue<'s>>> = HashMap::new();
         let mut add = |key: u64, name: Option<&'s Name>, sink: &'s Sink<'s>| {
             let argument = &sink.argument;
-            let want = Want { name, argument };
+            let want = ExpectedValue { name, argument };
             let known = wants.entry(key).or_default();
             if !known.iter().any(|known| known.is_like(&want)) {
                 known.push(want);
@@ -81,7 +81,7 @@ impl<'s> Places<'s> {
                     add(name.key, Some(name), sink);
                 }
                 let dates = layer.values.iter().map(|(value, _)| value);
-                for date in dates.filter(|value| matches!(value.kind, Kind::Date { .. })) {
+                for date in dates.filter(|value| matches!(value.kind, ValueKind::Date { .. })) {
                     add(date.key, None, sink);
                 }
             }

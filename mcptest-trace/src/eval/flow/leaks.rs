@@ -4,26 +4,26 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::values::names::{Name, is_date_meant};
-use super::super::values::{Kind, RARE, Value, WORDS};
-use super::entry::{Way, knew, together};
-use super::index::{Index, Seen, Spot};
+use super::super::values::names::{Name, is_date_meant_for};
+use super::super::values::{RARE, TextValue, ValueKind, WORDS};
+use super::entry::{EntryScope, in_same_step, knew_result};
+use super::index::{Index, Occurrences, ResultSpan};
 use super::marked::Encoded;
 use super::sink::Sink;
 use super::{FlowUnless, Leak, MarkedText};
 
 /// A value that leaks.
-pub(super) struct Found<'i> {
+pub(super) struct FoundLeak<'i> {
     pub(super) key: u64,
     span: Range<usize>,
     decoded: Option<Encoded>,
-    spot: &'i Spot,
+    spot: &'i ResultSpan,
     /// Where the value ends in the result.
     end: usize,
     source: usize,
 }
 
-impl Found<'_> {
+impl FoundLeak<'_> {
     pub(super) fn into_leak(self, entry: usize, sink: &Sink<'_>, index: &Index<'_>) -> Leak {
         let span = self.spot.span.start..self.end;
         let decoded = self
@@ -44,21 +44,21 @@ impl Found<'_> {
 
 /// The role of a result for an entry: a source, or a tool that lets values through.
 #[derive(Clone, Copy)]
-struct Role {
+struct ResultRole {
     call: usize,
     source: bool,
     lets_through: bool,
     is_error: bool,
 }
 
-impl Role {
+impl ResultRole {
     /// Whether a result knows a value: an error knows nothing, and what a call was told comes back as it is.
-    fn knows(&self, seen: &Seen) -> bool {
+    fn knows(&self, seen: &Occurrences) -> bool {
         !self.is_error && seen.args.binary_search(&self.call).is_err()
     }
 
     /// Whether the agent could have a value from it that is no source.
-    fn tells(&self, seen: &Seen) -> bool {
+    fn is_other_source(&self, seen: &Occurrences) -> bool {
         !self.source && self.knows(seen)
     }
 }
@@ -67,9 +67,9 @@ impl Role {
 #[derive(Clone, Copy, Default)]
 struct Origin<'i> {
     /// Where it stands first in a source.
-    first: Option<&'i Spot>,
+    first: Option<&'i ResultSpan>,
     /// Where it stands first as no part of another.
-    whole: Option<&'i Spot>,
+    whole: Option<&'i ResultSpan>,
     /// The first call of a tool that lets it through.
     let_through: Option<usize>,
     /// The first call of a tool that is no source, whose result has it by itself.
@@ -78,24 +78,24 @@ struct Origin<'i> {
 
 /// An entry that judges the arguments of its sinks.
 pub(super) struct Judge<'i> {
-    way: &'i Way<'i>,
+    way: &'i EntryScope<'i>,
     index: &'i Index<'i>,
-    roles: Vec<Option<Role>>,
+    roles: Vec<Option<ResultRole>>,
     origins: HashMap<u64, Origin<'i>>,
 }
 
 impl<'i> Judge<'i> {
-    pub(super) fn new(way: &'i Way<'i>, index: &'i Index<'i>) -> Self {
+    pub(super) fn new(way: &'i EntryScope<'i>, index: &'i Index<'i>) -> Self {
         let lets_through = |call| match &way.entry.unless {
-            Some(FlowUnless::Tools(tools)) => way.is_of(call, tools, false),
+            Some(FlowUnless::Tools(tools)) => way.matches_tools(call, tools, false),
             _ => false,
         };
         let known = way.trace.tool_calls.len();
         let roles = way.trace.tool_results.iter().map(|result| {
             let call = result.call_index;
-            (call < known).then(|| Role {
+            (call < known).then(|| ResultRole {
                 call,
-                source: way.is_of(call, &way.entry.from, true),
+                source: way.matches_tools(call, &way.entry.from, true),
                 lets_through: lets_through(call),
                 is_error: result.is_error,
             })
@@ -108,8 +108,8 @@ impl<'i> Judge<'i> {
         }
     }
 
-    fn origin(&mut self, key: u64) -> Option<(&'i Seen, Origin<'i>)> {
-        let seen = self.index.seen(key)?;
+    fn origin(&mut self, key: u64) -> Option<(&'i Occurrences, Origin<'i>)> {
+        let seen = self.index.occurrences(key)?;
         let roles = &self.roles;
         let origin = self.origins.entry(key).or_insert_with(|| {
             let mut origin = Origin::default();
@@ -126,7 +126,7 @@ impl<'i> Judge<'i> {
                 if role.lets_through && role.knows(seen) {
                     origin.let_through.get_or_insert(role.call);
                 }
-                if spot.by_itself && role.tells(seen) {
+                if spot.by_itself && role.is_other_source(seen) {
                     origin.other.get_or_insert(role.call);
                 }
             }
@@ -135,37 +135,37 @@ impl<'i> Judge<'i> {
         Some((seen, *origin))
     }
 
-    fn call_of(&self, spot: &Spot) -> usize {
+    fn result_call(&self, spot: &ResultSpan) -> usize {
         self.way.trace.tool_results[spot.result].call_index
     }
 
     /// Whether the agent used a value in an argument before the result of the call `source` was there.
-    fn had(&self, seen: &Seen, source: usize) -> bool {
+    fn had_before(&self, seen: &Occurrences, source: usize) -> bool {
         let first = seen.args.first();
-        first.is_some_and(|call| *call <= source || together(self.way.trace, *call, source))
+        first.is_some_and(|call| *call <= source || in_same_step(self.way.trace, *call, source))
     }
 
     /// Where a source said a value before a call, if the value may not be in it.
-    fn source(&mut self, value: &Value, sink: usize) -> Option<&'i Spot> {
+    fn find_source(&mut self, value: &TextValue, sink: usize) -> Option<&'i ResultSpan> {
         let (seen, origin) = self.origin(value.key)?;
-        let spot = if value.kind == Kind::Part {
+        let spot = if value.kind == ValueKind::Part {
             origin.whole
         } else {
             origin.first
         }?;
         let trace = self.way.trace;
-        let source = self.call_of(spot);
-        let known = |other: usize| knew(trace, other, sink);
+        let source = self.result_call(spot);
+        let known = |other: usize| knew_result(trace, other, sink);
         let unless = self.way.entry.unless.as_ref();
         let may = seen.mentioned_by(unless).at_all || origin.let_through.is_some_and(known);
-        if !known(source) || may || self.had(seen, source) {
+        if !known(source) || may || self.had_before(seen, source) {
             return None;
         }
         Some(spot)
     }
 
     /// The values that a source had before, each that is no part of another.
-    pub(super) fn leaks(&mut self, sink: &Sink<'_>) -> Vec<Found<'i>> {
+    pub(super) fn leaks(&mut self, sink: &Sink<'_>) -> Vec<FoundLeak<'i>> {
         let call = sink.looked_at.call;
         let mut found = Vec::new();
         for layer in &sink.layers {
@@ -173,27 +173,29 @@ impl<'i> Judge<'i> {
             for (value, decoded) in &layer.values {
                 let decoded = decoded.as_ref();
                 let spot = match value.kind {
-                    Kind::Date { day, part } => self.source_of_date(value, (day, part), sink),
-                    _ => self.source(value, call),
+                    ValueKind::Date { day, part } => {
+                        self.find_date_source(value, (day, part), sink)
+                    }
+                    _ => self.find_source(value, call),
                 };
                 let Some(spot) = spot else { continue };
-                if let Kind::Words { .. } = value.kind {
+                if let ValueKind::Words { .. } = value.kind {
                     stretches.push(Stretch {
                         value,
                         decoded,
                         spot,
                     });
                 } else {
-                    found.push(self.found(value.key, value.span.clone(), decoded, spot));
+                    found.push(self.found_leak(value.key, value.span.clone(), decoded, spot));
                 }
             }
-            found.extend(self.joined(&stretches));
+            found.extend(self.join_stretches(&stretches));
         }
         if found.is_empty() {
             let names = sink.layers.iter().filter_map(|layer| layer.name.as_ref());
             let mut names = names.filter_map(|(name, decoded)| {
-                let spot = self.source_of_name(name, sink)?;
-                Some(self.found(name.key, name.span.clone(), decoded.as_ref(), spot))
+                let spot = self.find_name_source(name, sink)?;
+                Some(self.found_leak(name.key, name.span.clone(), decoded.as_ref(), spot))
             });
             let first = names.next();
             return first.into_iter().collect();
@@ -211,91 +213,96 @@ impl<'i> Judge<'i> {
 
     /// Where a source said a date before a call, if the date may not be in it, and nobody else said it. The day of a
     /// date is told where its year is not.
-    fn source_of_date(
+    fn find_date_source(
         &mut self,
-        value: &Value,
+        value: &TextValue,
         (day, part): (u64, bool),
         sink: &Sink<'_>,
-    ) -> Option<&'i Spot> {
+    ) -> Option<&'i ResultSpan> {
         let (seen, origin) = self.origin(value.key)?;
         let call = sink.looked_at.call;
         let without_year = self
             .index
-            .seen(day)
+            .occurrences(day)
             .is_some_and(|seen| seen.in_prompts().by_itself);
         let others = [origin.other, origin.let_through];
         let mut others = others.into_iter().flatten();
         if without_year
             || seen.in_prompts().at_all
-            || others.any(|other| knew(self.way.trace, other, call))
+            || others.any(|other| knew_result(self.way.trace, other, call))
         {
             return None;
         }
-        let meant = |spot: &Spot| {
+        let meant = |spot: &ResultSpan| {
             let around = spot.around.as_ref();
             (spot.by_itself || !part)
-                && around.is_some_and(|around| is_date_meant(around, &sink.argument))
+                && around.is_some_and(|around| is_date_meant_for(around, &sink.argument))
         };
         let mut sources = self
-            .known(seen, call)
+            .known_spans(seen, call)
             .filter(|(spot, role)| role.source && meant(spot));
         let (spot, role) = sources.next()?;
-        (!self.had(seen, role.call)).then_some(spot)
+        (!self.had_before(seen, role.call)).then_some(spot)
     }
 
     /// Where a source said a name that is an argument, where it was meant for that, and nobody said it before.
-    fn source_of_name(&self, name: &Name, sink: &Sink<'_>) -> Option<&'i Spot> {
+    fn find_name_source(&self, name: &Name, sink: &Sink<'_>) -> Option<&'i ResultSpan> {
         let seen = self
             .index
-            .seen(name.key)
+            .occurrences(name.key)
             .filter(|seen| !seen.in_prompts().at_all)?;
         let call = sink.looked_at.call;
-        let meant = |spot: &Spot| {
+        let meant = |spot: &ResultSpan| {
             let around = spot.around.as_ref();
-            around.is_some_and(|around| name.is_meant(around, &sink.argument))
+            around.is_some_and(|around| name.is_meant_for(around, &sink.argument))
         };
         let mut sources = self
-            .known(seen, call)
+            .known_spans(seen, call)
             .filter(|(spot, role)| role.source && meant(spot));
         let (spot, source) = sources
             .next()
-            .filter(|(_, role)| !self.had(seen, role.call))?;
+            .filter(|(_, role)| !self.had_before(seen, role.call))?;
         // A number in another result may be one of something else.
-        let elsewhere = self.known(seen, call).any(|(spot, role)| {
+        let elsewhere = self.known_spans(seen, call).any(|(spot, role)| {
             let before =
-                role.call < source.call || together(self.way.trace, role.call, source.call);
+                role.call < source.call || in_same_step(self.way.trace, role.call, source.call);
             let lets_through = role.lets_through && role.knows(seen);
-            lets_through || before && role.tells(seen) && (!name.is_number() || meant(spot))
+            lets_through
+                || before && role.is_other_source(seen) && (!name.is_number() || meant(spot))
         });
         (!elsewhere).then_some(spot)
     }
 
     /// Where the agent knew a value from when it made a call.
-    fn known(&self, seen: &'i Seen, call: usize) -> impl Iterator<Item = (&'i Spot, Role)> {
+    fn known_spans(
+        &self,
+        seen: &'i Occurrences,
+        call: usize,
+    ) -> impl Iterator<Item = (&'i ResultSpan, ResultRole)> {
         let spots = seen.spots.iter();
         let roles = spots.filter_map(|spot| Some((spot, self.roles[spot.result]?)));
-        roles.filter(move |(_, role)| knew(self.way.trace, role.call, call))
+        roles.filter(move |(_, role)| knew_result(self.way.trace, role.call, call))
     }
 
-    fn found(
+    fn found_leak(
         &self,
         key: u64,
         span: Range<usize>,
         decoded: Option<&Encoded>,
-        spot: &'i Spot,
-    ) -> Found<'i> {
-        Found {
+        spot: &'i ResultSpan,
+    ) -> FoundLeak<'i> {
+        FoundLeak {
             key,
             span,
             decoded: decoded.cloned(),
             spot,
             end: spot.span.end,
-            source: self.call_of(spot),
+            source: self.result_call(spot),
         }
     }
 
     /// Joins stretches of words that overlap: those whose first words follow each other.
-    fn joined(&self, stretches: &[Stretch<'_, 'i>]) -> Vec<Found<'i>> {
+    fn join_stretches(&self, stretches: &[Stretch<'_, 'i>]) -> Vec<FoundLeak<'i>> {
         let runs = stretches.chunk_by(|one, next| one.words().0 + 1 == next.words().0);
         let told = runs.filter(|run| {
             let long = run.len() + WORDS > 2 * WORDS;
@@ -310,7 +317,7 @@ impl<'i> Judge<'i> {
             let (first, last) = (&run[0], &run[run.len() - 1]);
             let span = first.value.span.start..last.value.span.end;
             let key = first.value.key ^ last.value.key.rotate_left(1);
-            let mut found = self.found(key, span.clone(), first.decoded, first.spot);
+            let mut found = self.found_leak(key, span.clone(), first.decoded, first.spot);
             let (origin, end) = (first.spot, last.spot);
             let together = (origin.result, origin.text) == (end.result, end.text);
             let longest = origin.span.start + 2 * span.len();
@@ -326,16 +333,16 @@ impl<'i> Judge<'i> {
 
 /// Some words of an argument, and where a source said them.
 struct Stretch<'s, 'i> {
-    value: &'s Value,
+    value: &'s TextValue,
     decoded: Option<&'s Encoded>,
-    spot: &'i Spot,
+    spot: &'i ResultSpan,
 }
 
 impl Stretch<'_, '_> {
     /// The place of the first word, the length in half words, and which words are no common ones.
     fn words(&self) -> (usize, usize, u8) {
         match self.value.kind {
-            Kind::Words { at, halves, rare } => (at, halves, rare),
+            ValueKind::Words { at, halves, rare } => (at, halves, rare),
             _ => (0, 0, 0),
         }
     }

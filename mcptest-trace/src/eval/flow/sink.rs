@@ -4,34 +4,39 @@ use std::ops::Range;
 
 use super::super::values::argument::Argument;
 use super::super::values::markup;
-use super::super::values::names::{Name, is_all_but};
-use super::super::values::{Kind, Layer, Value, layers};
-use super::entry::LookedAt;
+use super::super::values::names::{Name, is_common_but};
+use super::super::values::{Layer, TextValue, ValueKind, layers};
+use super::entry::CheckedArgument;
 use super::marked::Encoded;
-use super::tool_knowledge::Known;
+use super::tool_knowledge::ToolKnowledge;
 
 /// The fewest signs of a value that two arguments have together.
 const JOINT: usize = 8;
 
 /// A text of an argument that is looked at, and its values.
 pub(super) struct Sink<'a> {
-    pub(super) looked_at: LookedAt<'a>,
+    pub(super) looked_at: CheckedArgument<'a>,
     pub(super) argument: Argument,
-    pub(super) layers: Vec<Behind>,
+    pub(super) layers: Vec<LayerValues>,
 }
 
 /// The values of one layer of a text: of the text itself, or of one that it encodes.
-pub(super) struct Behind {
-    pub(super) values: Vec<(Value, Option<Encoded>)>,
+pub(super) struct LayerValues {
+    pub(super) values: Vec<(TextValue, Option<Encoded>)>,
     pub(super) name: Option<(Name, Option<Encoded>)>,
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(tool: &str, looked_at: LookedAt<'a>, known: &Known<'_>) -> Self {
-        let mut behind: Vec<Behind> = Vec::new();
-        if !known.is_offered(tool, &looked_at) {
-            let layers = layers(&looked_at.text).map(|layer| Behind::new(&layer, &looked_at.text));
-            behind.extend(layers.map(|layer| layer.without(known)));
+    pub(super) fn new(
+        tool: &str,
+        looked_at: CheckedArgument<'a>,
+        known: &ToolKnowledge<'_>,
+    ) -> Self {
+        let mut behind: Vec<LayerValues> = Vec::new();
+        if !known.schema_lists(tool, &looked_at) {
+            let layers =
+                layers(&looked_at.text).map(|layer| LayerValues::new(&layer, &looked_at.text));
+            behind.extend(layers.map(|layer| layer.without_known(known)));
             if looked_at.is_key {
                 // Any record has such words for keys.
                 for layer in &mut behind {
@@ -48,16 +53,16 @@ impl<'a> Sink<'a> {
     }
 
     /// The values of two arguments put together, which neither of them has: each goes over the place where they meet.
-    pub(super) fn from_pair(looked_at: LookedAt<'a>, meet: &Range<usize>) -> Self {
+    pub(super) fn from_pair(looked_at: CheckedArgument<'a>, meet: &Range<usize>) -> Self {
         let layer = Layer::Plain(&looked_at.text);
-        let mut behind = Behind::new(&layer, &looked_at.text);
+        let mut behind = LayerValues::new(&layer, &looked_at.text);
         behind.name = None;
         behind.values.retain(|(value, _)| {
             let span = &value.span;
             let is_over = span.start < meet.start && meet.end < span.end;
             let signs = looked_at.text[span.clone()].chars();
             let long = signs.filter(|sign| sign.is_alphanumeric()).count() >= JOINT;
-            is_over && long && matches!(value.kind, Kind::Whole | Kind::Words { .. })
+            is_over && long && matches!(value.kind, ValueKind::Whole | ValueKind::Words { .. })
         });
         Self {
             layers: vec![behind],
@@ -79,7 +84,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-impl Behind {
+impl LayerValues {
     fn new(layer: &Layer<'_>, front: &str) -> Self {
         let text = layer.text();
         let words = layer.words();
@@ -99,23 +104,23 @@ impl Behind {
         // A date is in many texts: it is a value where the argument is a date.
         let dates = found
             .iter()
-            .filter(|value| matches!(value.kind, Kind::Date { .. }));
+            .filter(|value| matches!(value.kind, ValueKind::Date { .. }));
         let dates: Vec<Range<usize>> = dates.map(|date| date.span.clone()).collect();
-        let is_date = dates.is_empty() || is_all_but(&words, &dates, text);
+        let is_date = dates.is_empty() || is_common_but(&words, &dates, text);
         let found = found
             .into_iter()
-            .filter(|value| is_date || !matches!(value.kind, Kind::Date { .. }));
+            .filter(|value| is_date || !matches!(value.kind, ValueKind::Date { .. }));
         let values = found.map(|value| {
             let decoded = decoded(&value.span);
-            let span = layer.place(value.span);
-            (Value { span, ..value }, decoded)
+            let span = layer.outer_span(value.span);
+            (TextValue { span, ..value }, decoded)
         });
-        let is_whole = layer.place(0..text.len()).len() >= front.trim().len();
+        let is_whole = layer.outer_span(0..text.len()).len() >= front.trim().len();
         let name = Name::parse(text, &words)
-            .filter(|_| is_whole && !is_value && !markup::is_all(text))
+            .filter(|_| is_whole && !is_value && !markup::is_style_tag(text))
             .map(|mut name| {
                 let decoded = decoded(&name.span);
-                name.span = layer.place(name.span);
+                name.span = layer.outer_span(name.span);
                 (name, decoded)
             });
         Self {
@@ -125,9 +130,10 @@ impl Behind {
     }
 
     /// Removes what the agent knew from its tools.
-    fn without(mut self, known: &Known<'_>) -> Self {
-        self.values.retain(|(value, _)| !known.is_tool(value.key));
-        self.name = self.name.filter(|(name, _)| !known.is_tool(name.key));
+    fn without_known(mut self, known: &ToolKnowledge<'_>) -> Self {
+        self.values
+            .retain(|(value, _)| !known.is_tool_name(value.key));
+        self.name = self.name.filter(|(name, _)| !known.is_tool_name(name.key));
         self
     }
 }

@@ -8,11 +8,11 @@ mod shared_words;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::entry::text_of;
+use super::entry::scalar_text;
 use super::*;
 use crate::eval::Metrics;
 use crate::eval::values::layers;
-use crate::trace::each_scalar;
+use crate::trace::for_each_scalar;
 
 fn patterns(names: &[&str]) -> Vec<ToolPattern> {
     names.iter().map(|name| ToolPattern::new(*name)).collect()
@@ -74,7 +74,7 @@ fn arguments_are_named_by_their_paths_and_a_text_alone_is_each_of_them() {
         let mut run = run("write to eve@evil.example", "");
         run["tool_calls"][1]["args"] = args;
         let entry = entry().with_args(vec![wanted.to_owned()]);
-        let told = Told::default();
+        let told = FlowContext::default();
         let has = has_arguments(&run, &entry, &told);
         (leaks(&run, entry).len(), has)
     };
@@ -287,7 +287,9 @@ fn what_another_said_too_may_go_on() {
     let of = |unless| leaks(&run, entry().with_unless(unless));
     assert_eq!(of(FlowUnless::User), ["48214"]);
     assert_eq!(of(FlowUnless::System), ["48213"]);
-    let told = Told::default().with_user("48214 it is").with_system("");
+    let told = FlowContext::default()
+        .with_user("48214 it is")
+        .with_system("");
     let flow = Flow::new([entry().with_unless(FlowUnless::User)]);
     assert!(trace_flow_with(&run, &flow, &told).leaks.is_empty());
 
@@ -387,8 +389,8 @@ fn naive(run: &Value) -> bool {
     let trace = run.as_trace();
     let texts = |value: &Value| {
         let mut found = Vec::new();
-        each_scalar(value, &mut |scalar| {
-            let text = text_of(scalar).unwrap_or_default();
+        for_each_scalar(value, &mut |scalar| {
+            let text = scalar_text(scalar).unwrap_or_default();
             for layer in layers(&text) {
                 found.extend(layer.values(&layer.words()));
             }
@@ -402,7 +404,7 @@ fn naive(run: &Value) -> bool {
         let mut before = calls().filter(|(call, _)| *call <= source || together(*call, source));
         before.any(|(_, call)| texts(&call.args).iter().any(|value| value.key == key))
     };
-    let leaks = |later: usize, value: &crate::eval::values::Value| {
+    let leaks = |later: usize, value: &crate::eval::values::TextValue| {
         // The first that has it decides.
         let first = trace.tool_results.iter().find(|result| {
             trace.tool_calls[result.call_index]

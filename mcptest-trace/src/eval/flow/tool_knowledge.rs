@@ -6,42 +6,43 @@ use serde_json::Value;
 
 use super::super::tool_pattern::ToolPattern;
 use super::super::values;
-use super::Told;
-use super::entry::{LookedAt, text_of};
+use super::FlowContext;
+use super::entry::{CheckedArgument, scalar_text};
 use crate::trace::Trace;
 
 /// How far a schema is followed.
 const DEEPEST: usize = 16;
 
 /// The names of tools, and their schemas.
-pub(super) struct Known<'a> {
+pub(super) struct ToolKnowledge<'a> {
     names: HashSet<u64>,
-    told: &'a Told<'a>,
+    told: &'a FlowContext<'a>,
 }
 
-impl<'a> Known<'a> {
-    pub(super) fn new(trace: &Trace, told: &'a Told<'a>) -> Self {
+impl<'a> ToolKnowledge<'a> {
+    pub(super) fn new(trace: &Trace, told: &'a FlowContext<'a>) -> Self {
         let called = trace.tool_calls.iter().map(|call| call.name.as_str());
         let offered = told.schemas.iter().map(|(tool, _)| *tool);
         let names: HashSet<&str> = called.chain(offered).collect();
         Self {
-            names: names.into_iter().flat_map(values::keys_of_name).collect(),
+            names: names.into_iter().flat_map(values::name_keys).collect(),
             told,
         }
     }
 
     /// Whether a value is the name of a tool.
-    pub(super) fn is_tool(&self, key: u64) -> bool {
+    pub(super) fn is_tool_name(&self, key: u64) -> bool {
         self.names.contains(&key)
     }
 
     /// Whether the schema of its tool lists the text of an argument.
-    pub(super) fn is_offered(&self, tool: &str, looked_at: &LookedAt<'_>) -> bool {
-        let is_of = |name: &str| ToolPattern::new(name).names_of(tool, &self.told.servers);
+    pub(super) fn schema_lists(&self, tool: &str, looked_at: &CheckedArgument<'_>) -> bool {
+        let is_of = |name: &str| ToolPattern::new(name).matches_tool_of(tool, &self.told.servers);
         let mut schemas = self.told.schemas.iter().filter(|(name, _)| is_of(name));
         schemas.any(|(_, schema)| {
-            let lists = |listed: &Value| text_of(listed).is_some_and(|text| text == looked_at.text);
-            let steps: Vec<&str> = looked_at.steps().collect();
+            let lists =
+                |listed: &Value| scalar_text(listed).is_some_and(|text| text == looked_at.text);
+            let steps: Vec<&str> = looked_at.object_keys().collect();
             is_listed(schema, schema, &steps, DEEPEST, &lists)
         })
     }

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use crate::trace::{
-    LazyValue, ToolCall, ToolResult, each_text, reads_by_name, snake, words_of_tool,
+    LazyValue, ToolCall, ToolResult, for_each_text, reads_by_name, to_snake_case, tool_name_words,
 };
 use serde_json::Value;
 
@@ -122,7 +122,7 @@ impl<'t> Call<'t> {
 
     /// The arguments that say what is done.
     fn telling(&self) -> impl Iterator<Item = (&'t String, &'t Value)> {
-        let telling = |key: &str| Lexicon::get().lists("telling", &snake(key));
+        let telling = |key: &str| Lexicon::get().lists("telling", &to_snake_case(key));
         self.arguments().filter(move |(key, _)| telling(key))
     }
 
@@ -186,7 +186,7 @@ impl<'t> Call<'t> {
             nouns.iter().any(|noun| lexicon.same_thing(&stem, noun))
         };
         set.any(|(key, _)| {
-            let words = words_of_tool(key);
+            let words = tool_name_words(key);
             let (first, second) = (known(words.first()), known(words.get(1)));
             // *request_replacement*, but not *refund_eligible*
             let acts = first.marks.has(Mark::MakingHead) && second.noun_of.is_some();
@@ -207,7 +207,7 @@ impl<'t> Call<'t> {
         let lexicon = Lexicon::get();
         let told = self.told.get_or_init(|| {
             let mut found = BTreeSet::new();
-            each_text(&self.recorded.args, &mut |text| {
+            for_each_text(&self.recorded.args, &mut |text| {
                 let words = text.split(|c: char| !c.is_alphanumeric());
                 found.extend(words.filter_map(|word| lexicon.word(&lower(word))?.verb));
             });
@@ -219,7 +219,7 @@ impl<'t> Call<'t> {
     /// Whether an argument is a file, or a path that ends in it.
     pub(super) fn is_given(&self, file: &str) -> bool {
         let mut given = false;
-        each_text(&self.recorded.args, &mut |argument| {
+        for_each_text(&self.recorded.args, &mut |argument| {
             let folder = argument.strip_suffix(file);
             given |= folder.is_some_and(|it| it.is_empty() || it.ends_with(['/', '\\']));
         });

@@ -5,10 +5,10 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::trace::{LazyValue, Trace, words_of_tool};
+use crate::trace::{LazyValue, Trace, tool_name_words};
 use serde_json::{Map, Value};
 
-use super::super::boundaries::stands_whole;
+use super::super::boundaries::contains_whole;
 use super::call::{Call, Ending};
 use super::identifier;
 use super::lexicon::{Lexicon, Words, contains_ignoring_case, lower, stem};
@@ -69,7 +69,7 @@ impl<'t> CallFacts<'t> {
     /// Whether the user named something: what is asked for is known, whatever calls say.
     pub(super) fn was_asked(&self, wanted: &str) -> bool {
         let wanted = lower(wanted);
-        let has = |text: &str| stands_whole(&lower(text), &wanted);
+        let has = |text: &str| contains_whole(&lower(text), &wanted);
         let mut turns = self.trace.conversation.turns.iter();
         self.known_tools.asked().any(has)
             || turns.any(|turn| turn.role == "user" && has(&turn.content))
@@ -231,8 +231,8 @@ impl<'t> State<'t> {
             value.as_str().is_some_and(known)
         };
         let others = fields().filter(|(other, value)| *other != key && state(value));
-        let own = words_of_tool(key);
-        let others = others.flat_map(|(other, _)| words_of_tool(other));
+        let own = tool_name_words(key);
+        let others = others.flat_map(|(other, _)| tool_name_words(other));
         Self {
             tool,
             call,
@@ -435,7 +435,7 @@ fn of_key(key: &str, value: &Value) -> Option<String> {
         Value::String(text) if time(text) => false,
         _ => return None,
     };
-    let mut words = words_of_tool(key);
+    let mut words = tool_name_words(key);
     let lexicon = Lexicon::get();
     let be = words.first().is_some_and(|word| lexicon.is(word, Mark::Be));
     words.drain(..usize::from(be));

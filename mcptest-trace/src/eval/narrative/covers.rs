@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use crate::trace::{each_scalar, words_of_tool};
+use crate::trace::{for_each_scalar, tool_name_words};
 
-use super::super::boundaries::stands_whole;
+use super::super::boundaries::contains_whole;
 use super::call::Call;
 use super::detail::{Detail, Kind};
 use super::detail_match::has;
@@ -34,7 +34,7 @@ fn is_something(value: &Value) -> bool {
 /// done (`owner`), or what it gave (`priority`, `labels`). Not `delete_on_exit`, `ticket_id`.
 fn tells(key: &str, found: &Told<'_>) -> bool {
     let lexicon = Lexicon::get();
-    let words = words_of_tool(key);
+    let words = tool_name_words(key);
     let Some((first, rest)) = words.split_first() else {
         return false;
     };
@@ -73,7 +73,7 @@ fn fits(value: &Value, clause: &str) -> bool {
     let words = || clause_words().map(|word| word.trim_matches(['.', '-', '_']));
     let has = |part: &str| words().any(|word| word.eq_ignore_ascii_case(part));
     let (mut told, mut coded) = (*value == Value::Bool(true), false);
-    each_scalar(value, &mut |scalar| match scalar {
+    for_each_scalar(value, &mut |scalar| match scalar {
         Value::String(text) => {
             let mut parts = text.split(|c: char| !(c.is_alphanumeric() || "@-_".contains(c)));
             let mut names = text.split(|c: char| !c.is_alphanumeric());
@@ -91,7 +91,7 @@ pub(super) fn names_all(call: &Call<'_>, found: &Told<'_>) -> usize {
     let lexicon = Lexicon::get();
     let told = |detail: &Detail| {
         let mut told = false;
-        each_scalar(call.args(), &mut |scalar| told |= has(scalar, detail));
+        for_each_scalar(call.args(), &mut |scalar| told |= has(scalar, detail));
         told
     };
     let days = || {
@@ -132,7 +132,7 @@ pub(super) fn names_all(call: &Call<'_>, found: &Told<'_>) -> usize {
     }
     // *to the random channel*, where the `channel` is another
     let other = |(key, value): (&String, &Value)| {
-        let key = words_of_tool(key);
+        let key = tool_name_words(key);
         let (Some(last), Some(text)) = (key.last(), value.as_str()) else {
             return false;
         };
@@ -164,10 +164,10 @@ fn is_told(args: &Value, word: &str) -> bool {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || b".,".contains(&byte));
     let mut told = false;
-    each_scalar(args, &mut |scalar| {
+    for_each_scalar(args, &mut |scalar| {
         let text = scalar.as_str();
         told |= figures && has(scalar, &amount)
-            || text.is_some_and(|text| stands_whole(&lower(text), &lower(word)));
+            || text.is_some_and(|text| contains_whole(&lower(text), &lower(word)));
     });
     told
 }

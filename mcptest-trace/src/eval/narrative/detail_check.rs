@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::trace::each_scalar;
+use crate::trace::for_each_scalar;
 
 use super::call::Call;
 use super::calls::CallFacts;
@@ -234,7 +234,7 @@ fn listed(call: &Call<'_>, noun: &str, many: usize) -> Option<Vec<String>> {
         .into_iter()
         .flatten()
     {
-        each_scalar(value, &mut |scalar| {
+        for_each_scalar(value, &mut |scalar| {
             counted |= scalar.as_u64() == Some(many as u64)
                 || scalar.as_str().is_some_and(|text| {
                     let mut words = text.split(|c: char| !c.is_alphanumeric());
@@ -318,7 +318,7 @@ fn carries(call: &Call<'_>, detail: &Detail, found: &Told<'_>) -> bool {
     let values = [Some(call.args()), call.result.map(|result| &**result)];
     values.into_iter().flatten().any(|value| {
         let (mut seen, mut found) = (0, false);
-        each_scalar(value, &mut |scalar| {
+        for_each_scalar(value, &mut |scalar| {
             seen += 1;
             let long = scalar.as_str().is_some_and(|text| text.len() > READ);
             found |= !found && (long || seen > LOOKED_THROUGH || has(scalar, detail));

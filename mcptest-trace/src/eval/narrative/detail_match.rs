@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::boundaries::{has_number, stands_whole};
+use super::super::boundaries::{contains_number, contains_whole};
 use super::detail::{Detail, Kind};
 use super::detail_texts::amount;
 use super::details::iso_day;
@@ -15,7 +15,7 @@ pub(super) fn has(scalar: &Value, detail: &Detail) -> bool {
         Kind::Numbered(_) | Kind::Count | Kind::NewNumber => match text {
             Some(text) => {
                 let wanted = serde_json::from_str(&detail.text).unwrap_or_default();
-                has_number(text, &wanted, &detail.text) || spells(text, &detail.text)
+                contains_number(text, &wanted, &detail.text) || spells(text, &detail.text)
             }
             None => same_number(scalar, &detail.text),
         },
@@ -27,13 +27,13 @@ pub(super) fn has(scalar: &Value, detail: &Detail) -> bool {
         Kind::Path => text.is_some_and(|text| {
             let (text, name) = (text.replace('\\', "/"), detail.text.replace('\\', "/"));
             let name = name.trim_start_matches("~/").trim_start_matches("./");
-            stands_whole(&text, name) || name.ends_with(&format!("/{text}")) || name == text
+            contains_whole(&text, name) || name.ends_with(&format!("/{text}")) || name == text
         }),
         Kind::Url => text.is_some_and(|text| {
             let (text, wanted) = (bare(text), bare(&detail.text));
-            stands_whole(&text, &wanted) || !text.is_empty() && wanted.starts_with(&text)
+            contains_whole(&text, &wanted) || !text.is_empty() && wanted.starts_with(&text)
         }),
-        Kind::Mail => text.is_some_and(|text| stands_whole(&lower(text), &lower(&detail.text))),
+        Kind::Mail => text.is_some_and(|text| contains_whole(&lower(text), &lower(&detail.text))),
         Kind::Listed | Kind::Person => {
             text.is_some_and(|text| lower(text).contains(&*lower(&detail.text)))
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::trace::{each_scalar, words_of_tool};
+use crate::trace::{for_each_scalar, tool_name_words};
 
 use super::call::Call;
 use super::detail::{Detail, Kind};
@@ -99,7 +99,7 @@ const IDS: &[&str] = &[
 ];
 
 pub(super) fn is_key(key: &str, words: &[&str]) -> bool {
-    words_of_tool(key)
+    tool_name_words(key)
         .iter()
         .any(|word| words.contains(&word.as_str()))
 }
@@ -112,7 +112,7 @@ pub(super) fn is_amount_key(key: &str) -> bool {
     ];
     let beside =
         |word: &String| BESIDE.contains(&word.as_str()) || AMOUNTS.contains(&word.as_str());
-    is_key(key, AMOUNTS) && words_of_tool(key).iter().all(beside)
+    is_key(key, AMOUNTS) && tool_name_words(key).iter().all(beside)
 }
 
 pub(super) fn is_count_key(key: &str) -> bool {
@@ -121,7 +121,7 @@ pub(super) fn is_count_key(key: &str) -> bool {
 
 /// Whether a key is of things of this name: `order`, `order_id` of orders.
 fn names(key: &str, noun: &str) -> bool {
-    let words = words_of_tool(key);
+    let words = tool_name_words(key);
     let mut words = words.iter();
     words.any(|word| Lexicon::get().same_thing(&stem(word), noun))
 }
@@ -129,7 +129,7 @@ fn names(key: &str, noun: &str) -> bool {
 /// Whether a key of a call holds which things of this name are meant: `order`, `order_ids`, `orderNumber`; and what
 /// holds which one its tool is for: `id`, `number`, the `pull_number` of `merge_pull_request`. Not `order_type`.
 pub(super) fn identifies(call: &Call<'_>, key: &str, noun: Option<&str>) -> bool {
-    let words = words_of_tool(key);
+    let words = tool_name_words(key);
     let Some((last, before)) = words.split_last() else {
         return false;
     };
@@ -179,7 +179,7 @@ pub(super) fn of_kind<'t>(call: &Call<'t>, detail: &Detail, found: &Told<'_>) ->
     let given = |of_key: &dyn Fn(&str) -> bool, is: &dyn Fn(&Value) -> bool| {
         let mut values = Vec::new();
         for (_, value) in fields.iter().filter(|(key, _)| of_key(key)) {
-            each_scalar(value, &mut |scalar| {
+            for_each_scalar(value, &mut |scalar| {
                 if is(scalar) {
                     values.push(scalar);
                 }
@@ -204,7 +204,7 @@ pub(super) fn of_kind<'t>(call: &Call<'t>, detail: &Detail, found: &Told<'_>) ->
             let noun = found.object.last();
             let of_noun = |key: &str| {
                 noun.is_some_and(|noun| names(key, noun))
-                    && !words_of_tool(key).iter().any(|word| word == "id")
+                    && !tool_name_words(key).iter().any(|word| word == "id")
             };
             let numbered = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
             given(&of_noun, &text(numbered))

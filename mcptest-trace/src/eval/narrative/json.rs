@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use crate::trace::words_of_tool;
+use crate::trace::tool_name_words;
 
 use super::lexicon::Lexicon;
 
@@ -78,7 +78,7 @@ pub(super) fn texts(closing: &str) -> Option<Vec<ClosingText>> {
 
 /// Whether a key may be of words that are not the agent's own: `email_body`.
 fn quotes(key: &str) -> bool {
-    let words = words_of_tool(key);
+    let words = tool_name_words(key);
     let last = words.last();
     last.is_some_and(|last| Lexicon::get().lists("quoting", last))
 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::trace::{each_scalar, each_text};
+use crate::trace::{for_each_scalar, for_each_text};
 
-use super::super::boundaries::stands_whole;
+use super::super::boundaries::contains_whole;
 use super::call::Call;
 use super::calls::CallFacts;
 use super::lexicon::Lexicon;
@@ -34,11 +34,11 @@ pub(super) fn whose(
         let text = fold(text);
         let mut lines = text.lines();
         lines.any(|line| {
-            let has = |address: &str| stands_whole(line, &fold(address));
-            stands_whole(line, &name) && bare().any(has)
+            let has = |address: &str| contains_whole(line, &fold(address));
+            contains_whole(line, &name) && bare().any(has)
         })
     };
-    let shown = |text: &&str| text.contains('<') && stands_whole(&fold(text), &name);
+    let shown = |text: &&str| text.contains('<') && contains_whole(&fold(text), &name);
     if addresses.iter().any(shown)
         || bare().any(|address| may_be(&name, address))
         || calls.users_said().any(ties)
@@ -105,13 +105,13 @@ fn looked_up<'a>(
     };
     let texts = |value: &Value| {
         let mut found = Vec::new();
-        each_text(value, &mut |text| found.push(fold(text)));
+        for_each_text(value, &mut |text| found.push(fold(text)));
         found
     };
-    let named = |texts: &[String]| texts.iter().any(|text| stands_whole(text, name));
+    let named = |texts: &[String]| texts.iter().any(|text| contains_whole(text, name));
     let has = |text: &String| {
         let mut addresses = addresses.clone();
-        addresses.any(|address| stands_whole(text, &fold(address)))
+        addresses.any(|address| contains_whole(text, &fold(address)))
     };
     let answer = texts(result);
     let asked = !call.writes && named(&texts(call.args()));
@@ -142,7 +142,7 @@ fn in_record(
         Value::Object(fields) => {
             let mut own = Vec::new();
             for field in fields.values().filter(|field| !field.is_array()) {
-                each_scalar(field, &mut |scalar| {
+                for_each_scalar(field, &mut |scalar| {
                     own.extend(scalar.as_str().map(fold));
                 });
             }
@@ -174,7 +174,7 @@ fn greets(call: &Call<'_>, name: &str) -> bool {
             Lexicon::get().lists("greetings", word)
         };
         let bare = |word: &&str| word.trim_end_matches([',', '!', ':', '.']) == name;
-        own && stands_whole(&text, name)
+        own && contains_whole(&text, name)
             || head.first().is_some_and(greeting) && head.iter().any(bare)
             || head.first().is_some_and(|word| bare(word) && *word != name)
     })

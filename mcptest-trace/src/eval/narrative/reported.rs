@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::text::cut;
-use crate::trace::{ToolCall, ToolResult, each_scalar, snake, words_of_tool};
+use crate::text::truncate;
+use crate::trace::{ToolCall, ToolResult, for_each_scalar, to_snake_case, tool_name_words};
 
 use super::lexicon::{Lexicon, lower};
 use super::said::Said;
@@ -163,7 +163,7 @@ impl Reader<'_> {
         let named = |keys: &[&str], is: &dyn Fn(&Value) -> bool| {
             fields
                 .iter()
-                .any(|(key, value)| keys.contains(&&*snake(key)) && is(value))
+                .any(|(key, value)| keys.contains(&&*to_snake_case(key)) && is(value))
         };
         let listed = Listed::keys(fields.keys());
         let worked = listed.has_rows()
@@ -178,7 +178,7 @@ impl Reader<'_> {
         for (_, row) in rows {
             let mut found = fields
                 .iter()
-                .filter(|(key, _)| row.keys.contains(&&*snake(key)));
+                .filter(|(key, _)| row.keys.contains(&&*to_snake_case(key)));
             let asked = |value: &Value| self.is_own_act(value) || self.is_told(value);
             let failing = found.find(|(_, value)| (row.fails)(value) && !asked(value));
             if let Some((key, value)) = failing {
@@ -213,7 +213,8 @@ impl Reader<'_> {
             return Reported::Nothing;
         }
         let some_failed = |(key, value): &(&String, &Value)| {
-            matches!(&*snake(key), "failed" | "failed_count" | "failures") && is_something(value)
+            matches!(&*to_snake_case(key), "failed" | "failed_count" | "failures")
+                && is_something(value)
         };
         if let Some((key, value)) = fields.iter().find(some_failed) {
             return Reported::Doubtful(shown(key, value));
@@ -223,7 +224,7 @@ impl Reader<'_> {
         }
         let told = fields
             .iter()
-            .filter(|(key, _)| WORDS.contains(&&*snake(key)));
+            .filter(|(key, _)| WORDS.contains(&&*to_snake_case(key)));
         let mut told = told.filter_map(|(_, value)| value.as_str());
         let none = |text| no_rows(self.said, text);
         if let Some(none) = told.clone().filter(|_| self.writes).find_map(none) {
@@ -245,7 +246,7 @@ impl Reader<'_> {
                 .iter()
                 .filter(|(_, value)| **value == Value::Bool(true));
             set.any(|(key, _)| {
-                participle(&snake(key)).is_some_and(|verb| self.said.verbs.contains(verb))
+                participle(&to_snake_case(key)).is_some_and(|verb| self.said.verbs.contains(verb))
             })
         };
         if let Some((key, value)) = undone.filter(|_| !done()) {
@@ -253,7 +254,7 @@ impl Reader<'_> {
         }
         let mut refused = fields
             .iter()
-            .filter(|(key, _)| STATUS.contains(&&*snake(key)));
+            .filter(|(key, _)| STATUS.contains(&&*to_snake_case(key)));
         let refused = refused.find(|(_, value)| {
             word_of(value, REFUSALS) && !self.is_own_act(value) && !self.is_told(value)
         });
@@ -273,7 +274,7 @@ impl Reader<'_> {
         let unchanged = |value: &Value| word_of(value, UNCHANGED);
         let still = fields
             .iter()
-            .find(|(key, value)| STATUS.contains(&&*snake(key)) && unchanged(value));
+            .find(|(key, value)| STATUS.contains(&&*to_snake_case(key)) && unchanged(value));
         if let Some((key, value)) = still {
             return Some(Reported::Doubtful(shown(key, value)));
         }
@@ -286,7 +287,7 @@ impl Reader<'_> {
         if *value != Value::Bool(false) {
             return false;
         }
-        let words = words_of_tool(key);
+        let words = tool_name_words(key);
         let of_tool = |word: &String| self.said.stems.contains(word);
         let own = words
             .split_last()
@@ -294,7 +295,7 @@ impl Reader<'_> {
         let last = own.map_or(key, |(last, _)| last.as_str());
         let undone = not_done(key, value).or_else(|| not_done(last, value));
         undone.is_some_and(|verb| {
-            matches!(&*snake(key), "changed" | "modified")
+            matches!(&*to_snake_case(key), "changed" | "modified")
                 || self.said.words.iter().any(|word| word == verb)
         })
     }
@@ -302,13 +303,13 @@ impl Reader<'_> {
     /// Whether a key is the status of what the tool does: the `payment_status` of `pay_invoice`.
     fn is_own_status(&self, key: &str) -> bool {
         // A name in snake case is its own words.
-        if let Cow::Borrowed(key) = snake(key) {
+        if let Cow::Borrowed(key) = to_snake_case(key) {
             let last = key.trim_end_matches('_').rsplit('_').next();
             if !last.is_some_and(|last| STATUS.contains(&last)) {
                 return false;
             }
         }
-        let words = words_of_tool(key);
+        let words = tool_name_words(key);
         let [of, status] = words.as_slice() else {
             return false;
         };
@@ -320,7 +321,7 @@ impl Reader<'_> {
     /// Whether a status is what the tool is to bring about: `rejected`, by a tool that rejects, or one that is
     /// told to.
     fn is_own_act(&self, value: &Value) -> bool {
-        let word = value.as_str().map(snake).unwrap_or_default();
+        let word = value.as_str().map(to_snake_case).unwrap_or_default();
         // *mark_failed*, *fail_task*
         let named = |own: &String| *own == word || word.strip_suffix("ed") == Some(own);
         if self.said.words.iter().any(named) {
@@ -340,7 +341,7 @@ impl Reader<'_> {
     /// Whether the call was told a value.
     fn is_told(&self, value: &Value) -> bool {
         let mut told = false;
-        each_scalar(self.args, &mut |arg| {
+        for_each_scalar(self.args, &mut |arg| {
             let alike = arg.as_str().zip(value.as_str());
             told |= arg == value
                 || plain(arg).as_ref() == Some(value)
@@ -388,7 +389,7 @@ fn not_done(key: &str, value: &Value) -> Option<&'static str> {
     if *value != Value::Bool(false) {
         return None;
     }
-    let words = words_of_tool(key);
+    let words = tool_name_words(key);
     match words.as_slice() {
         [word] => participle(word),
         [be, word] if matches!(&**be, "is" | "was") => participle(word),
@@ -398,7 +399,11 @@ fn not_done(key: &str, value: &Value) -> Option<&'static str> {
 
 /// A code of 400 to 599 beside words of it: `{ code: 404, message: … }`.
 fn refusal_code(fields: &Map<String, Value>) -> Option<String> {
-    let told = || fields.keys().any(|key| WORDS.contains(&&*snake(key)));
+    let told = || {
+        fields
+            .keys()
+            .any(|key| WORDS.contains(&&*to_snake_case(key)))
+    };
     let code = fields
         .get("code")
         .filter(|code| code.is_number() && is_refusal(code) && (told() || is_bare(fields)))?;
@@ -428,7 +433,7 @@ fn is_of_call(key: &str, value: &Value) -> bool {
         "trace_id",
         "type",
     ];
-    let key = snake(key);
+    let key = to_snake_case(key);
     let mut rows = ROWS.iter();
     BESIDE.contains(&&*key)
         || rows.any(|row| row.keys.contains(&&*key))
@@ -445,13 +450,13 @@ fn shown(key: &str, value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    format!("`{}`", cut(&format!("{key}: {value}"), QUOTED))
+    format!("`{}`", truncate(&format!("{key}: {value}"), QUOTED))
 }
 
 fn quoted(text: &str) -> String {
     format!(
         "\"{}\"",
-        cut(text.lines().next().unwrap_or_default(), QUOTED)
+        truncate(text.lines().next().unwrap_or_default(), QUOTED)
     )
 }
 

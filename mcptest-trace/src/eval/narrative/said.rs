@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use crate::trace::{apart, reads_by_words, words_of_tool};
+use crate::trace::{reads_by_words, split_server, tool_name_words};
 
 use super::lexicon::{Lexicon, stem};
 use super::marks::{Mark, Marks, of};
@@ -50,11 +50,11 @@ impl Said {
 
     pub(super) fn of(name: &str) -> Self {
         let lexicon = Lexicon::get();
-        let words = words_of_tool(name);
-        let (group, own) = apart(name);
+        let words = tool_name_words(name);
+        let (group, own) = split_server(name);
         // *notes.delete*; the name of a server says nothing.
         let group = group.filter(|_| !name.starts_with("mcp__"));
-        let group = group.map(words_of_tool).unwrap_or_default();
+        let group = group.map(tool_name_words).unwrap_or_default();
         let head = head(&words);
         let mut marks = marks(&words, own);
         // *list_delete*: its first word reads, and a later one changes something.
@@ -273,7 +273,7 @@ fn marks(words: &[String], own: &str) -> Marks {
             noun_of: known.noun_of,
         }
     };
-    let mut whole: Vec<Token<'_>> = words_of_tool(own).iter().map(token).collect();
+    let mut whole: Vec<Token<'_>> = tool_name_words(own).iter().map(token).collect();
     // *POST ServiceRequest*
     let method = own.split(' ').next().unwrap_or_default();
     if let Some(first) = whole

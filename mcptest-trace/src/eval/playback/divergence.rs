@@ -149,7 +149,7 @@ impl Divergence {
 
     /// Sets where the recorded value stands in the cassette.
     #[must_use]
-    pub fn at(self, place: Option<String>) -> Self {
+    pub fn with_place(self, place: Option<String>) -> Self {
         Self { place, ..self }
     }
 

@@ -67,22 +67,22 @@ impl IgnoredPath {
     /// Whether the path is of all of a kind, or of one item of it, as a whole.
     #[must_use]
     pub fn covers(&self, kind: DivergenceKind, item: &str) -> bool {
-        self.kind == kind && self.rest.is_empty() && self.is_of(item)
+        self.kind == kind && self.rest.is_empty() && self.matches_item(item)
     }
 
     /// Takes the values of the path out of the value of an item.
     pub fn remove(&self, kind: DivergenceKind, item: &str, value: &mut Value) {
-        if self.kind == kind && self.is_of(item) {
-            removed(value, &self.rest);
+        if self.kind == kind && self.matches_item(item) {
+            remove_path(value, &self.rest);
         }
     }
 
-    fn is_of(&self, item: &str) -> bool {
+    fn matches_item(&self, item: &str) -> bool {
         self.item.as_deref().is_none_or(|own| own == item)
     }
 }
 
-fn removed(value: &mut Value, path: &[String]) {
+fn remove_path(value: &mut Value, path: &[String]) {
     let Some((first, rest)) = path.split_first() else {
         return;
     };
@@ -92,7 +92,7 @@ fn removed(value: &mut Value, path: &[String]) {
         }
         Value::Object(map) => {
             if let Some(inner) = map.get_mut(first) {
-                removed(inner, rest);
+                remove_path(inner, rest);
             }
         }
         Value::Array(items) if first == "*" => {
@@ -100,7 +100,7 @@ fn removed(value: &mut Value, path: &[String]) {
                 items.clear();
             }
             for item in items {
-                removed(item, rest);
+                remove_path(item, rest);
             }
         }
         Value::Array(items) => {
@@ -110,7 +110,7 @@ fn removed(value: &mut Value, path: &[String]) {
                 .and_then(|index| items.get_mut(index));
             match item {
                 Some(item) if rest.is_empty() => *item = Value::Null,
-                Some(item) => removed(item, rest),
+                Some(item) => remove_path(item, rest),
                 None => {}
             }
         }

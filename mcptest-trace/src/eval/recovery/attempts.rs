@@ -7,14 +7,14 @@ use crate::trace::{Attempt, Synthesized, ToolCall, ToolResult, Trace};
 
 /// How a call, or an attempt at it, ended.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Came<'t> {
+pub(super) struct CallOutcome<'t> {
     /// The mark of the fault that answered.
     pub(super) mark: Option<&'t Synthesized>,
     is_error: bool,
     is_answered: bool,
 }
 
-impl<'t> Came<'t> {
+impl<'t> CallOutcome<'t> {
     pub(super) fn from_result(result: Option<&'t ToolResult>) -> Self {
         Self {
             mark: result.and_then(|result| result.synthesized.as_ref()),
@@ -48,7 +48,7 @@ impl<'t> Came<'t> {
 }
 
 /// The calls of a trace by the answer that asked for them.
-pub(super) fn steps(trace: &Trace) -> Vec<Range<usize>> {
+pub(super) fn calls_by_step(trace: &Trace) -> Vec<Range<usize>> {
     let mut steps: Vec<Range<usize>> = Vec::new();
     for (index, call) in trace.tool_calls.iter().enumerate() {
         let goes_on = |last: &Range<usize>| {
@@ -67,13 +67,13 @@ pub(super) fn steps(trace: &Trace) -> Vec<Range<usize>> {
 type Of<'t> = (&'t str, &'t str);
 
 /// Attempts at calls, each with the call.
-type Attempts<'t> = Vec<(usize, Came<'t>)>;
+type Attempts<'t> = Vec<(usize, CallOutcome<'t>)>;
 
 /// Further attempts at the calls of an answer, by the tool.
 #[derive(Debug, Default)]
-pub(super) struct Further<'t>(Vec<(Of<'t>, Attempts<'t>)>);
+pub(super) struct FurtherAttempts<'t>(Vec<(Of<'t>, Attempts<'t>)>);
 
-impl<'t> Further<'t> {
+impl<'t> FurtherAttempts<'t> {
     pub(super) fn add(
         &mut self,
         (call, server): (&'t ToolCall, &'t str),
@@ -81,7 +81,7 @@ impl<'t> Further<'t> {
         attempts: &'t [Attempt],
     ) {
         let of = (call.name.as_str(), server);
-        let all = attempts.iter().map(Came::from_attempt);
+        let all = attempts.iter().map(CallOutcome::from_attempt);
         let all = all.map(|came| (call_index, came));
         match self.0.iter_mut().find(|(known, _)| *known == of) {
             Some((_, known)) => known.extend(all),

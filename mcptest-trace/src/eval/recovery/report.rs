@@ -151,10 +151,10 @@ metrics! { RecoveryReport as report {
     Measure::new("recovery.detections", Unit::Count).only_describes("timeouts that were noticed") => report.detections,
     Measure::new("recovery.time_to_detection_ms", Unit::Milliseconds)
         .lower_is_better("the time until faults were noticed, all together, where something was noticed")
-        .sometimes() => report.time_to_detection_ms,
+        .optional() => report.time_to_detection_ms,
     Measure::new("recovery.time_to_recovery_ms", Unit::Milliseconds)
         .lower_is_better("the time that faults cost, all together, where the run recovered")
-        .sometimes() => report.time_to_recovery_ms,
+        .optional() => report.time_to_recovery_ms,
     Measure::new("recovery.user_visible_hang_ms", Unit::Milliseconds)
         .lower_is_better("the time that faults cost, all together") => report.user_visible_hang_ms,
 } }
@@ -173,7 +173,7 @@ impl RecoveryReport {
     /// The contradictions on one line: the first ones, and how many more there are. Empty without
     /// any.
     #[must_use]
-    pub fn contradictions_told(&self) -> String {
+    pub fn describe_contradictions(&self) -> String {
         let shown = self.contradictions.iter().take(CONTRADICTIONS_TOLD);
         let mut told: Vec<String> = shown.map(ToString::to_string).collect();
         let more = self.contradictions.len() - told.len();

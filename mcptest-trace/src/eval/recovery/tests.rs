@@ -43,7 +43,7 @@ fn searches(results: &str, ending: &Value) -> Value {
     })
 }
 
-fn report_of(results: &str, kind: FaultKind) -> RecoveryReport {
+fn judge(results: &str, kind: FaultKind) -> RecoveryReport {
     judge_recovery(&searches(results, &json!("done")), &on_search(kind))
 }
 
@@ -109,7 +109,7 @@ fn marks_before_the_start_count_as_never() {
 
 #[test]
 fn a_call_is_hit_when_marked_failed_or_unanswered_and_contradicts_when_it_succeeded() {
-    let report = report_of("*!.+", HANG);
+    let report = judge("*!.+", HANG);
     let evidence: Vec<_> = report
         .hits
         .iter()
@@ -139,7 +139,7 @@ fn a_call_is_hit_when_marked_failed_or_unanswered_and_contradicts_when_it_succee
 #[test]
 fn recover_after_lets_later_calls_succeed_or_fail_on_their_own() {
     let kind = FaultKind::RecoverAfter { failures: 2 };
-    let report = report_of("!.+!+", kind);
+    let report = judge("!.+!+", kind);
     assert_eq!(
         report
             .hits
@@ -149,9 +149,9 @@ fn recover_after_lets_later_calls_succeed_or_fail_on_their_own() {
         [0, 1]
     );
     assert!(report.contradictions.is_empty());
-    assert_eq!(report_of("!+", kind).contradictions[0].call_index, 1);
+    assert_eq!(judge("!+", kind).contradictions[0].call_index, 1);
     // Marked beyond the failures the plan names: recorded with another plan.
-    assert_eq!(report_of("***", kind).unplanned, [2]);
+    assert_eq!(judge("***", kind).unplanned, [2]);
 }
 
 #[test]
@@ -194,18 +194,18 @@ fn the_first_fault_that_fits_decides() {
 
 #[test]
 fn a_slow_answer_within_the_budget_costs_its_delay_and_is_no_timeout() {
-    let report = report_of("+!", FaultKind::Slow { delay_ms: 2_999 });
+    let report = judge("+!", FaultKind::Slow { delay_ms: 2_999 });
     assert_eq!((report.detections, report.time_to_detection_ms), (0, None));
     assert_eq!(report.user_visible_hang_ms, 5_998);
     assert!(report.clean_timeout && report.exercised && report.contradictions.is_empty());
     assert_eq!(
-        report_of("+", FaultKind::Slow { delay_ms: 3_000 })
+        judge("+", FaultKind::Slow { delay_ms: 3_000 })
             .contradictions
             .len(),
         1
     );
     assert_eq!(
-        report_of("!", FaultKind::Slow { delay_ms: 9_000 }).user_visible_hang_ms,
+        judge("!", FaultKind::Slow { delay_ms: 9_000 }).user_visible_hang_ms,
         3_000
     );
 }
@@ -249,8 +249,8 @@ fn a_fault_that_never_fires_exercises_nothing() {
     let report = judge_recovery(&searches("+", &json!("done")), &plan);
     assert!(!report.exercised && report.clean_timeout);
     assert_eq!(report.time_to_recovery_ms, Some(0));
-    assert!(!report_of("+", HANG).exercised);
-    assert!(!report_of("+", FaultKind::RecoverAfter { failures: 0 }).exercised);
+    assert!(!judge("+", HANG).exercised);
+    assert!(!judge("+", FaultKind::RecoverAfter { failures: 0 }).exercised);
 }
 
 proptest! {
@@ -261,7 +261,7 @@ proptest! {
         delay_ms in prop_oneof![0u64..6_000, Just(u64::MAX)],
     ) {
         for kind in [HANG, FaultKind::RecoverAfter { failures }, FaultKind::Slow { delay_ms }] {
-            let report = report_of(&results, kind);
+            let report = judge(&results, kind);
             let calls = results.len();
             prop_assert!(report.hits.len() + report.contradictions.len() <= calls);
             prop_assert!(report.detections <= report.hits.len());
@@ -371,12 +371,12 @@ fn marks_of_another_plan_are_told() {
 
 #[test]
 fn many_contradictions_are_a_short_line() {
-    let report = report_of(&"+".repeat(10_000), HANG);
+    let report = judge(&"+".repeat(10_000), HANG);
     assert_eq!(report.contradictions.len(), 10_000);
-    let told = report.contradictions_told();
+    let told = report.describe_contradictions();
     assert!(
         told.ends_with("; and 9997 more") && told.len() < 500,
         "{told}"
     );
-    assert_eq!(report_of("!", HANG).contradictions_told(), "");
+    assert_eq!(judge("!", HANG).describe_contradictions(), "");
 }

@@ -125,7 +125,7 @@ pub fn derive_signals(recorded: Signals, evidence: DerivedSignals) -> Signals {
 /// # Errors
 ///
 /// The first score of a signal that is not from 0 to 1: of another scale nobody knows what it says.
-pub fn signals_of_scores(
+pub fn signals_from_scores(
     trace: &Trace,
     recorded: Option<Signals>,
 ) -> Result<Option<Signals>, Box<Score>> {
@@ -199,7 +199,7 @@ pub(super) fn with_risks<'a>(
             Some(Risk {
                 name,
                 value,
-                weight: sane(weight),
+                weight: clamp_weight(weight),
             })
         });
         present.collect()
@@ -212,7 +212,7 @@ pub(super) fn with_risks<'a>(
 }
 
 /// A weight that keeps every sum and square finite.
-fn sane(weight: f64) -> f64 {
+fn clamp_weight(weight: f64) -> f64 {
     if weight.is_finite() {
         weight.clamp(0.0, HEAVIEST)
     } else {

@@ -37,7 +37,7 @@ pub fn session_traces<'a>(
         let recorded = recorded.unwrap_or_default();
         match narrative {
             Some((narrative, known)) => {
-                derive_signals(recorded, signals_of_evidence(trace, narrative, known))
+                derive_signals(recorded, signals_from_evidence(trace, narrative, known))
             }
             None => recorded,
         }
@@ -53,7 +53,7 @@ pub fn session_traces<'a>(
             traces.push(SessionTrace { id, signals });
             continue;
         }
-        for (number, (turn, of_turn)) in (1..).zip(turns.iter().zip(split(trace))) {
+        for (number, (turn, of_turn)) in (1..).zip(turns.iter().zip(split_turns(trace))) {
             traces.push(SessionTrace {
                 id: format!("{id}/turn-{number}"),
                 signals: filled(own_signals(turn).or(of_run), &of_turn),
@@ -70,7 +70,7 @@ fn own_signals(turn: &PerTurn) -> Option<Signals> {
 
 /// What the evidence of a trace says of its signals; nothing without calls and closing.
 #[must_use]
-pub fn signals_of_evidence(
+pub fn signals_from_evidence(
     trace: &Trace,
     narrative: &NarrativeOptions,
     known: &KnownTools,
@@ -94,7 +94,7 @@ pub fn signals_of_evidence(
 }
 
 /// A trace for each user turn: its own calls with their results, and its response.
-fn split(trace: &Trace) -> Vec<Trace> {
+fn split_turns(trace: &Trace) -> Vec<Trace> {
     let turns = &trace.conversation.per_turn;
     let mut parts: Vec<Trace> = turns
         .iter()
@@ -106,7 +106,7 @@ fn split(trace: &Trace) -> Vec<Trace> {
     // Where each call of the run went: its turn, and its index there.
     let mut places = Vec::with_capacity(trace.tool_calls.len());
     for (index, call) in trace.tool_calls.iter().enumerate() {
-        let turn = turn_of(turns, index);
+        let turn = turn_index(turns, index);
         places.push((turn, parts[turn].tool_calls.len()));
         parts[turn].tool_calls.push(call.clone());
     }
@@ -121,7 +121,7 @@ fn split(trace: &Trace) -> Vec<Trace> {
 }
 
 /// The turn that a call belongs to.
-fn turn_of(turns: &[PerTurn], call: usize) -> usize {
+fn turn_index(turns: &[PerTurn], call: usize) -> usize {
     let distance = |(from, to): (usize, usize)| {
         if call < from {
             from - call

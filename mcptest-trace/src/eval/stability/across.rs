@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::measure::{Measure, Unit};
 use super::super::metrics::metrics;
 use super::pairs::Paths;
-use super::{StabilityOptions, StabilityReport, SubScore, drift_flags_of, mean, variance};
+use super::{StabilityOptions, StabilityReport, SubScore, drift_flags_among, mean, variance};
 use crate::trace::{AsTrace, Trace, Turn};
 
 /// What several runs of one agent look like together.
@@ -55,16 +55,17 @@ impl StabilityAcross {
     /// How many sub-scores that count are below their floors, over all runs.
     #[must_use]
     pub fn drift_flags(&self) -> usize {
-        let flags = |run| drift_flags_of(run, &self.options.floors, self.options.dimensions).len();
+        let flags =
+            |run| drift_flags_among(run, &self.options.floors, self.options.dimensions).len();
         self.runs.iter().map(flags).sum()
     }
 
     /// The names of the sub-scores of a run, by its place, that count and are below their floors.
     #[must_use]
-    pub fn drift_flags_of(&self, run: usize) -> Vec<&'static str> {
+    pub fn run_drift_flags(&self, run: usize) -> Vec<&'static str> {
         let run = self.runs.get(run);
         run.map_or_else(Vec::new, |run| {
-            drift_flags_of(run, &self.options.floors, self.options.dimensions)
+            drift_flags_among(run, &self.options.floors, self.options.dimensions)
         })
     }
 
@@ -177,7 +178,7 @@ pub fn agent_stability_across_with<T: AsTrace>(
         .zip(&paths.distinct)
         .map(|(trace, (calls, tools))| StabilityReport::from_trace(trace, *calls, *tools, &options))
         .collect();
-    let weakest = |run: &StabilityReport| run.score(run.weakest_of(options.dimensions));
+    let weakest = |run: &StabilityReport| run.score(run.weakest_among(options.dimensions));
     let weakest: Vec<f64> = runs.iter().map(weakest).collect();
     let pairs = paths.compare();
     (!runs.is_empty()).then(|| StabilityAcross {

@@ -71,7 +71,7 @@ impl Dimensions {
 
     /// Whether a sub-score counts.
     #[must_use]
-    pub const fn has(self, score: SubScore) -> bool {
+    pub const fn contains(self, score: SubScore) -> bool {
         self.counts[score as usize]
     }
 
@@ -79,7 +79,7 @@ impl Dimensions {
     pub fn iter(self) -> impl Iterator<Item = SubScore> {
         SubScore::ALL
             .into_iter()
-            .filter(move |score| self.has(*score))
+            .filter(move |score| self.contains(*score))
     }
 
     pub(super) const fn first(self) -> SubScore {
@@ -109,7 +109,7 @@ pub enum Turns {
 impl Turns {
     /// Whether a turn is looked at.
     #[must_use]
-    pub fn has(self, turn: &Turn) -> bool {
+    pub fn includes(self, turn: &Turn) -> bool {
         turn.is_assistant() && (self == Self::All || !turn.is_tool_use())
     }
 }

@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::iter::repeat_n;
 
 use super::lanes::{Common, LaneWord, Lanes, Path};
-use crate::number::{real, share};
+use crate::number::{share, to_f64};
 use crate::trace::{Trace, value_json};
 
 /// Lanes for runs whose positions fit one short word.
@@ -86,7 +86,7 @@ impl Paths {
         let mut sums = Sums::default();
         for (_, count, _) in &distinct {
             // Runs with the same calls are alike in everything.
-            let same = real(pairs(*count));
+            let same = to_f64(pairs(*count));
             sums.similarity.add(same, 1);
             sums.consistency.add(same, 1);
         }
@@ -97,9 +97,9 @@ impl Paths {
             let (rest, start) = (&distinct[end..], end);
             let (calls, _, _) = rest[0];
             if few_tools && calls <= SHORT {
-                end += beside_short(rest);
+                end += short_batch_len(rest);
                 sums.compare::<u16, SHORT_LANES>(&distinct[..end], start, self.tools);
-            } else if let Some(beside) = beside_long(rest, self.tools) {
+            } else if let Some(beside) = long_batch_len(rest, self.tools) {
                 end += beside;
                 sums.compare::<u64, LONG_LANES>(&distinct[..end], start, self.tools);
             } else {
@@ -108,8 +108,8 @@ impl Paths {
             }
         }
         Pairs {
-            similarity: sums.similarity.total() / real(total),
-            consistency: sums.consistency.total() / real(total),
+            similarity: sums.similarity.total() / to_f64(total),
+            consistency: sums.consistency.total() / to_f64(total),
             diverging: total - self.pairs_alike(|path| &path.tools),
             early: total - self.pairs_alike(|path| &path.tools[..path.tools.len().min(2)]),
         }
@@ -131,7 +131,7 @@ fn pairs(runs: usize) -> usize {
 pub(super) type Distinct<'a> = (usize, usize, &'a Path);
 
 /// Whether two paths have as many calls, and weigh the same.
-fn alike((calls, count, _): &Distinct<'_>, (other, times, _): &Distinct<'_>) -> bool {
+fn can_share_lanes((calls, count, _): &Distinct<'_>, (other, times, _): &Distinct<'_>) -> bool {
     (calls, count) == (other, times)
 }
 
@@ -140,10 +140,10 @@ const SHORT: usize = u16::BITS as usize;
 
 /// How many of these runs, the first of which is short, are put side by side: those alike where they
 /// are many, for what they have in common is then counted.
-fn beside_short(runs: &[Distinct<'_>]) -> usize {
+fn short_batch_len(runs: &[Distinct<'_>]) -> usize {
     let runs = &runs[..runs.len().min(SHORT_LANES)];
     let (many, first) = (SHORT_LANES / 4, &runs[0]);
-    match runs.partition_point(|run| alike(first, run)) {
+    match runs.partition_point(|run| can_share_lanes(first, run)) {
         same if same >= many => same,
         _ => runs.partition_point(|(calls, _, _)| *calls <= SHORT),
     }
@@ -151,7 +151,7 @@ fn beside_short(runs: &[Distinct<'_>]) -> usize {
 
 /// How many of these runs are put side by side: those of about as many words as the first; `None`
 /// where they are few, or take too much memory.
-pub(super) fn beside_long(runs: &[Distinct<'_>], tools: usize) -> Option<usize> {
+pub(super) fn long_batch_len(runs: &[Distinct<'_>], tools: usize) -> Option<usize> {
     let words = |run: &Distinct<'_>| run.0.div_ceil(u64::BITS as usize);
     let most = words(&runs[0]) * 5 / 4;
     let runs = &runs[..runs.len().min(LONG_LANES)];
@@ -178,11 +178,11 @@ impl Sums {
         let mut lanes = Lanes::<W, N>::new(beside.iter().map(|(_, _, path)| *path), tools);
         let (calls, _, _) = beside[0];
         // Short paths that are alike have few things in common: these are counted first.
-        let countable = calls <= SHORT && alike(&beside[0], &beside[beside.len() - 1]);
+        let countable = calls <= SHORT && can_share_lanes(&beside[0], &beside[beside.len() - 1]);
         let base = calls + 1;
         let mut table = vec![0; if countable { base.pow(3) } else { 0 }];
         let mut next = 0_usize;
-        for others in runs[..runs.len() - 1].chunk_by(alike) {
+        for others in runs[..runs.len() - 1].chunk_by(can_share_lanes) {
             // The table is looked through after each group of runs, which has to pay.
             let counted = countable && others.len() * beside.len() >= table.len() / 16;
             for other in others {
@@ -214,8 +214,8 @@ impl Sums {
 
     /// Adds what two paths have in common, so many times.
     fn add(&mut self, common: Common, times: usize, run: &Distinct<'_>, other: &Distinct<'_>) {
-        let weight = real(run.1 * other.1);
-        let similarity = 2.0 * real(common.longest) / real(run.0 + other.0);
+        let weight = to_f64(run.1 * other.1);
+        let similarity = 2.0 * to_f64(common.longest) / to_f64(run.0 + other.0);
         self.similarity.add(weight * similarity, times);
         let consistency = share(common.same, common.aligned).unwrap_or(1.0);
         self.consistency.add(weight * consistency, times);

@@ -337,7 +337,7 @@ fn only_the_dimensions_that_count_make_the_weakest_score_and_raise_flags() {
     assert_eq!(two.weakest_score, 1.0 / 3.0);
     assert_eq!((two.score, two.variance), (1.0 / 3.0, 0.0));
     assert_eq!(
-        two.runs[0].weakest_of(two.options.dimensions),
+        two.runs[0].weakest_among(two.options.dimensions),
         SubScore::Redundancy
     );
     let metrics = two.metrics();
@@ -347,7 +347,7 @@ fn only_the_dimensions_that_count_make_the_weakest_score_and_raise_flags() {
         metrics["stability"]["response_consistency"],
         all.metrics()["stability"]["response_consistency"]
     );
-    assert_eq!(two.drift_flags_of(0), ["redundancy"]);
+    assert_eq!(two.run_drift_flags(0), ["redundancy"]);
     let one = across(&[SubScore::CostPerProgress]);
     assert_eq!(
         (

@@ -110,7 +110,7 @@ pub enum ArgsShape<S = NoSchema> {
 }
 
 /// Arguments as an object: none are `{}`.
-fn given(args: &Value) -> Cow<'_, Value> {
+fn as_object(args: &Value) -> Cow<'_, Value> {
     if args.is_null() {
         Cow::Owned(json!({}))
     } else {
@@ -126,17 +126,17 @@ impl<S: ArgsCheck> ArgsCheck for ArgsShape<S> {
             Self::Exact(expected) => exact_diffs(expected, recorded),
             Self::Subset(expected) => subset_diffs(expected, recorded),
             Self::Contains(expected) => contains_diffs(expected, recorded),
-            Self::Schema(schema) => schema.diffs(given(recorded).as_ref()),
+            Self::Schema(schema) => schema.diffs(as_object(recorded).as_ref()),
         }
     }
 
     fn accepts(&self, recorded: &Value) -> bool {
         match self {
             Self::Any | Self::Ignore => true,
-            Self::Exact(expected) => json_eq(&given(expected), &given(recorded)),
-            Self::Subset(expected) => subset(&given(expected), &given(recorded)),
-            Self::Contains(expected) => contains(&given(expected), &given(recorded)),
-            Self::Schema(schema) => schema.accepts(given(recorded).as_ref()),
+            Self::Exact(expected) => json_eq(&as_object(expected), &as_object(recorded)),
+            Self::Subset(expected) => subset(&as_object(expected), &as_object(recorded)),
+            Self::Contains(expected) => contains(&as_object(expected), &as_object(recorded)),
+            Self::Schema(schema) => schema.accepts(as_object(recorded).as_ref()),
         }
     }
 

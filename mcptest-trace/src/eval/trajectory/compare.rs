@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::super::matching::{longest_in_order, maximum_matching};
 use super::super::narrative::failed;
-use super::super::tool_pattern::{same_server, server_of};
+use super::super::tool_pattern::{call_server, same_server};
 use super::{ArgsCheck, ExpectedCall, ExpectedTrace, MatchMode, Mismatch, Over};
-use crate::text::counted;
+use crate::text::pluralize;
 use crate::trace::{ReadOnlyTools, ToolCall, Trace, canonical_json, own_names};
 
 /// What expectations can tell calls of one name apart by: canonical arguments, whether the result is an
@@ -53,7 +53,7 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
             .filter(|server| !server.is_empty());
         let servers: BTreeSet<&str> = servers.collect();
         let judged = |recorded: &JudgedCall<'_>| {
-            plan.over == Over::Calls || !tools.reads_call(recorded.call)
+            plan.over == Over::Calls || !tools.is_read_only_call(recorded.call)
         };
         let (recorded, read): (Vec<_>, Vec<_>) = recorded.partition(judged);
         let mut comparison = Self {
@@ -79,7 +79,7 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
                     let key = (
                         canonical_json(&call.args),
                         *error,
-                        server_of(call),
+                        call_server(call),
                         recorded,
                     );
                     let group = groups.entry(key).or_default();
@@ -133,7 +133,7 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
     }
 
     /// Whether a recorded call is of the tool of an expected one, of whichever server.
-    pub(super) fn is_named(&self, expected: &ExpectedCall<S>, call: &ToolCall) -> bool {
+    pub(super) fn names_tool(&self, expected: &ExpectedCall<S>, call: &ToolCall) -> bool {
         let behind = || {
             let own = own_names(&call.name, &self.servers);
             own.contains(&expected.name)
@@ -142,10 +142,10 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
     }
 
     /// A number of judged calls in words.
-    fn count(&self, calls: usize) -> String {
+    fn describe_count(&self, calls: usize) -> String {
         match self.plan.over {
-            Over::Calls => counted(calls, "call"),
-            Over::Writes => counted(calls, "state-changing call"),
+            Over::Calls => pluralize(calls, "call"),
+            Over::Writes => pluralize(calls, "state-changing call"),
         }
     }
 
@@ -234,7 +234,8 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
                 let surplus = (0..matched.len()).filter(|&call| matched[call].is_none());
                 let surplus = surplus.map(|call| self.surplus(call, partners));
                 // Here no call has to be made, so that nothing else would say that they are left out.
-                let read = (0..self.plan.calls.len()).filter_map(|call| self.left_out(call));
+                let read =
+                    (0..self.plan.calls.len()).filter_map(|call| self.missing_read_only(call));
                 surplus.chain(read).collect()
             }
             MatchMode::ExactUnordered => self.exact_unordered(partners),
@@ -297,15 +298,18 @@ impl<'a, S: ArgsCheck> PlanComparison<'a, S> {
             surplus.extend(free);
         }
         for call in self.recorded.len()..planned {
-            let (name, made) = (&self.plan.calls[call].name, self.count(self.recorded.len()));
+            let (name, made) = (
+                &self.plan.calls[call].name,
+                self.describe_count(self.recorded.len()),
+            );
             let reason = format!(
                 "position {call}: expected `{name}`, but the run ended after {made}{}",
-                self.taken_for_a_read(name)
+                self.read_only_hint(name)
             );
             mismatches.push(Mismatch::new(Some(call), None, reason));
         }
         if let Some(&first) = surplus.first() {
-            let (more, name) = (self.count(surplus.len()), &self.call(first).name);
+            let (more, name) = (self.describe_count(surplus.len()), &self.call(first).name);
             let reason = format!("{more} beyond the {planned} expected, the first is `{name}`");
             mismatches.push(Mismatch::new(None, Some(self.index(first)), reason));
         }

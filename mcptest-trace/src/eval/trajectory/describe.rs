@@ -2,10 +2,10 @@
 
 use super::super::arg_diff::ArgDiff;
 use super::super::matching::maximum_matching;
-use super::super::tool_pattern::{Fit, same_server, server_of};
+use super::super::tool_pattern::{PatternMatch, call_server, same_server};
 use super::compare::{JudgedCall, PlanComparison, inverse};
 use super::{ArgsCheck, Mismatch, Over};
-use crate::text::counted;
+use crate::text::pluralize;
 
 /// How many calls of the same name are looked at to find the one closest to an unmatched call.
 const CLOSEST_OF: usize = 16;
@@ -43,13 +43,13 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             format!("; `tool_calls[{index}]` fits, but {why}")
         });
         let elsewhere = elsewhere.map(|&recorded| self.index(recorded));
-        let read = self.taken_for_a_read(name);
+        let read = self.read_only_hint(name);
         let reason = format!("`calls[{call}]` `{name}`: not called{place}{hint}{read}");
         Mismatch::new(Some(call), elsewhere, reason)
     }
 
     /// What to do where the calls of a planned tool are left out as it is taken for one that only reads.
-    pub(super) fn taken_for_a_read(&self, name: &str) -> String {
+    pub(super) fn read_only_hint(&self, name: &str) -> String {
         if self.read.contains(name) {
             format!(
                 "; calls of this tool are not compared, because the tool counts as one that only reads; if the tool changes something, write \
@@ -61,9 +61,9 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
     }
 
     /// An expected call of a tool that was called and counts as one that only reads.
-    pub(super) fn left_out(&self, call: usize) -> Option<Mismatch> {
+    pub(super) fn missing_read_only(&self, call: usize) -> Option<Mismatch> {
         let name = &self.plan.calls[call].name;
-        let read = self.taken_for_a_read(name);
+        let read = self.read_only_hint(name);
         let why = read.strip_prefix("; ")?;
         let reason = format!("`calls[{call}]` `{name}`: {why}");
         Some(Mismatch::new(Some(call), None, reason))
@@ -83,7 +83,7 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
         let closest = self.closest(call, free.into_iter());
         let closest = closest.or_else(|| self.closest(call, used.into_iter()));
         let never = || {
-            let read = self.taken_for_a_read(name);
+            let read = self.read_only_hint(name);
             let never = read.strip_prefix("; ").unwrap_or("never called");
             format!("`calls[{call}]` `{name}`: {never}")
         };
@@ -101,8 +101,8 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             (true, Over::Writes) => "the run may change nothing, and makes",
         };
         let made = self.call(recorded);
-        let namesakes =
-            (0..self.plan.calls.len()).filter(|&call| self.is_named(&self.plan.calls[call], made));
+        let namesakes = (0..self.plan.calls.len())
+            .filter(|&call| self.names_tool(&self.plan.calls[call], made));
         let (unmatched, matched): (Vec<_>, Vec<_>) =
             namesakes.partition(|&call| partners[call].is_none());
         let closest = |calls: &[usize]| {
@@ -158,13 +158,13 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
         let left = left.filter(|&call| taken_anew[call].is_none());
         let is_planned = |recorded: usize| {
             let mut planned = self.plan.calls.iter();
-            planned.any(|expected| self.is_named(expected, self.call(recorded)))
+            planned.any(|expected| self.names_tool(expected, self.call(recorded)))
         };
         let left = left.filter(|&call| !(failed(call) && is_planned(call)));
         let is_allowed = |recorded: usize| {
             let call = self.call(recorded);
             let mut allow = allow.iter();
-            allow.any(|pattern| pattern.fit(call, &self.servers) == Fit::Yes)
+            allow.any(|pattern| pattern.match_call(call, &self.servers) == PatternMatch::Yes)
         };
         let others = left.filter(|&call| !is_allowed(call));
         let mismatch = |call| Mismatch {
@@ -193,7 +193,7 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
     ) -> Option<(usize, Mismatch)> {
         let expected = &self.plan.calls[call];
         let (closest, (arg_diffs, difference)) = among
-            .filter(|&recorded| self.is_named(expected, self.call(recorded)))
+            .filter(|&recorded| self.names_tool(expected, self.call(recorded)))
             .take(CLOSEST_OF)
             .map(|recorded| (recorded, self.difference(call, recorded)))
             .min_by_key(|(_, (arg_diffs, _))| arg_diffs.len())?;
@@ -218,12 +218,12 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             error,
             ..
         } = &self.recorded[recorded];
-        if !self.is_named(expected, recorded) {
+        if !self.names_tool(expected, recorded) {
             let difference = format!("expected `{}`, recorded `{}`", expected.name, recorded.name);
             return (Vec::new(), difference);
         }
         if let Some(wanted) = &expected.server {
-            let (name, server) = (&expected.name, server_of(recorded));
+            let (name, server) = (&expected.name, call_server(recorded));
             if !server.is_some_and(|server| same_server(wanted, server)) {
                 let found = server.map_or(
                     "the recording does not say which server".to_owned(),
@@ -234,7 +234,10 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
             }
         }
         let diffs = expected.args.diffs(&recorded.args);
-        let arg_diffs: Vec<_> = diffs.into_iter().map(|diff| diff.below("args")).collect();
+        let arg_diffs: Vec<_> = diffs
+            .into_iter()
+            .map(|diff| diff.prefixed("args"))
+            .collect();
         let difference = match (arg_diffs.as_slice(), expected.is_error) {
             ([], Some(wanted)) if *error != Some(wanted) => {
                 let wanted = if wanted { "an error" } else { "a success" };
@@ -262,7 +265,7 @@ impl<S: ArgsCheck> PlanComparison<'_, S> {
                 "the arguments of `{}` differ at `{}` and {}",
                 expected.name,
                 first.path,
-                counted(rest.len(), "more place")
+                pluralize(rest.len(), "more place")
             ),
         };
         (arg_diffs, difference)

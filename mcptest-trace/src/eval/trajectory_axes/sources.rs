@@ -41,7 +41,7 @@ impl<'a> Sources<'a> {
 
     /// Whether a scalar, one of several of the consumer's argument, is in a result that the model had
     /// seen when it made this call.
-    pub(super) fn hold(
+    pub(super) fn contain(
         &mut self,
         scalar: &Value,
         which: usize,
@@ -54,7 +54,7 @@ impl<'a> Sources<'a> {
         let holds = |place: &usize| {
             let (_, call, source) = &self.results[*place];
             let same_step = call.step.is_some() && call.step == consumer.step;
-            !same_step && source.holds(scalar)
+            !same_step && source.contains(scalar)
         };
         self.last.resize(self.last.len().max(which + 1), 0);
         let middle = self.last[which].min(earlier);
@@ -84,7 +84,7 @@ impl<'a> Sources<'a> {
 fn words<'a>(sources: &[(usize, &'a ToolCall, Source<'a>)]) -> HashMap<&'a str, usize> {
     let mut words = HashMap::new();
     for (place, (.., source)) in sources.iter().enumerate() {
-        source.each_text(&mut |text| {
+        source.for_each_text(&mut |text| {
             for word in text.split_whitespace() {
                 words.entry(word).or_insert(place);
             }

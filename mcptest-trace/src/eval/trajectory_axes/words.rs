@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::boundaries::{has_number, has_scalar, number, spells, stands_whole};
-use crate::trace::{each_text, json_eq};
+use super::super::boundaries::{
+    contains_number, contains_scalar, contains_whole, parse_plain_number, spells_scalar,
+};
+use crate::trace::{for_each_text, json_eq};
 
 /// The value of an argument: of the key as it stands, else of a dot path into objects.
 pub(super) fn argument<'a>(args: &'a Value, path: &str) -> &'a Value {
@@ -22,37 +24,37 @@ impl<'a> Source<'a> {
     pub(super) fn new(result: &'a Value) -> Self {
         Self {
             result,
-            opened: opened(result),
+            opened: parse_nested_json(result),
         }
     }
 
     /// Calls `found` with each text of the result.
-    pub(super) fn each_text(&self, found: &mut impl FnMut(&'a str)) {
-        each_text(self.result, found);
+    pub(super) fn for_each_text(&self, found: &mut impl FnMut(&'a str)) {
+        for_each_text(self.result, found);
     }
 
     /// Whether a text of the result has these words.
-    fn says(&self, words: &str) -> bool {
+    fn contains_words(&self, words: &str) -> bool {
         let mut says = false;
-        self.each_text(&mut |text| says |= stands_whole(text, words));
+        self.for_each_text(&mut |text| says |= contains_whole(text, words));
         says
     }
 
     /// Whether a scalar occurs, as a scalar or inside a string.
-    pub(super) fn holds(&self, scalar: &Value) -> bool {
+    pub(super) fn contains(&self, scalar: &Value) -> bool {
         match scalar {
             // JSON in a text may spell letters by their numbers: `m\u00f6n`.
-            Value::String(text) if number(text).is_none() => {
+            Value::String(text) if parse_plain_number(text).is_none() => {
                 occurs(scalar, self.result)
                     || occurs(scalar, &self.opened)
-                    || spellings(text).any(|spelt| self.says(&spelt))
+                    || spellings(text).any(|spelt| self.contains_words(&spelt))
             }
-            _ => occurs(scalar, &self.opened) || self.quotes(scalar),
+            _ => occurs(scalar, &self.opened) || self.contains_quoted(scalar),
         }
     }
 
     /// Whether a number stands between quotes in a text, also as a key: variants of a product are listed so.
-    fn quotes(&self, scalar: &Value) -> bool {
+    fn contains_quoted(&self, scalar: &Value) -> bool {
         let spelt = match scalar {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
@@ -60,7 +62,7 @@ impl<'a> Source<'a> {
         };
         let quoted = format!("\"{spelt}\"");
         let mut found = false;
-        self.each_text(&mut |text| found |= text.contains(&quoted));
+        self.for_each_text(&mut |text| found |= text.contains(&quoted));
         found
     }
 }
@@ -87,16 +89,16 @@ fn spellings(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// Parses every text in a value that is a JSON object or list.
-fn opened(value: &Value) -> Value {
+fn parse_nested_json(value: &Value) -> Value {
     match value {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
             serde_json::from_str(text).unwrap_or_else(|_| value.clone())
         }
-        Value::Array(items) => items.iter().map(opened).collect(),
+        Value::Array(items) => items.iter().map(parse_nested_json).collect(),
         Value::Object(map) => {
             let entries = map.iter();
             entries
-                .map(|(key, value)| (key.clone(), opened(value)))
+                .map(|(key, value)| (key.clone(), parse_nested_json(value)))
                 .collect()
         }
         other => other.clone(),
@@ -107,12 +109,12 @@ fn occurs(scalar: &Value, result: &Value) -> bool {
     match (scalar, result) {
         (_, Value::Array(items)) => items.iter().any(|item| occurs(scalar, item)),
         (_, Value::Object(map)) => map.values().any(|item| occurs(scalar, item)),
-        (Value::String(text), Value::String(found)) => match number(text) {
-            Some(number) => has_number(found, &number, text),
-            None => stands_whole(found, text),
+        (Value::String(text), Value::String(found)) => match parse_plain_number(text) {
+            Some(number) => contains_number(found, &number, text),
+            None => contains_whole(found, text),
         },
-        (Value::String(text), found) => !found.is_null() && spells(text, found),
-        (scalar, Value::String(text)) => has_scalar(text, scalar),
+        (Value::String(text), found) => !found.is_null() && spells_scalar(text, found),
+        (scalar, Value::String(text)) => contains_scalar(text, scalar),
         _ => json_eq(scalar, result),
     }
 }
@@ -123,7 +125,7 @@ mod tests {
     use serde_json::json;
 
     fn holds(scalar: &Value, result: impl Into<Value>) -> bool {
-        Source::new(&result.into()).holds(scalar)
+        Source::new(&result.into()).contains(scalar)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::fnv::fnv1a64;
 
 use super::atoms::is_dotted;
-use super::{Kind, Value};
+use super::{TextValue, ValueKind};
 
 /// How many beginnings of an address are looked at.
 const STEPS: usize = 32;
@@ -22,23 +22,23 @@ fn split(text: &str, between: impl Fn(char) -> bool) -> impl Iterator<Item = (us
 }
 
 /// URLs and paths, and how they begin.
-pub(super) fn find(text: &str, found: &mut Vec<Value>) {
+pub(super) fn find(text: &str, found: &mut Vec<TextValue>) {
     let apart = |sign: char| sign.is_whitespace() || "\"'`<>|{}[]()".contains(sign);
     for (start, chunk) in split(text, apart) {
         let chunk = chunk.trim_end_matches(|sign| apart(sign) || ".,;:!?*".contains(sign));
         if let Some(scheme) = chunk.find("://") {
             let at = start + scheme + 3;
-            address(&chunk[scheme + 3..], at, found);
-            ends(&chunk[scheme + 3..], at, found);
+            push_address(&chunk[scheme + 3..], at, found);
+            push_endings(&chunk[scheme + 3..], at, found);
             continue;
         }
         let joins = |sign: char| "=,;&?".contains(sign);
         for (inner, piece) in split(chunk, joins) {
             let piece = piece.trim_end_matches(|sign| joins(sign) || ".:!*".contains(sign));
             if is_path(piece) && !is_media_type(piece) {
-                address(piece, start + inner, found);
-                ends(piece, start + inner, found);
-                from_here(piece, start + inner, found);
+                push_address(piece, start + inner, found);
+                push_endings(piece, start + inner, found);
+                push_relative_path(piece, start + inner, found);
             }
         }
     }
@@ -81,7 +81,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// An address as a whole, and each beginning of it that ends where a step does. `www.` does not count.
-fn address(text: &str, at: usize, found: &mut Vec<Value>) {
+fn push_address(text: &str, at: usize, found: &mut Vec<TextValue>) {
     let whole = text.trim_end_matches(['/', '\\']);
     if !whole.contains(char::is_alphanumeric) {
         return;
@@ -90,11 +90,11 @@ fn address(text: &str, at: usize, found: &mut Vec<Value>) {
     let skipped = if folded.starts_with("www.") { 4 } else { 0 };
     let mut push = |key: u64, kind, end: usize| {
         let span = at..at + end;
-        found.push(Value { key, kind, span });
+        found.push(TextValue { key, kind, span });
     };
     push(
         fnv1a64(&folded.as_bytes()[skipped..]),
-        Kind::Whole,
+        ValueKind::Whole,
         whole.len(),
     );
     // Beginnings of one that is as long in lower case; others are told as wholes.
@@ -103,7 +103,11 @@ fn address(text: &str, at: usize, found: &mut Vec<Value>) {
         for (end, sign) in steps.filter(|(end, _)| *end > skipped + 1).take(STEPS) {
             // What is asked of an address is often filled in: the address stands before it by itself.
             let is_asked = matches!(sign, "?" | "#");
-            let kind = if is_asked { Kind::Whole } else { Kind::Part };
+            let kind = if is_asked {
+                ValueKind::Whole
+            } else {
+                ValueKind::Part
+            };
             let bare = folded[skipped..end].trim_end_matches('/');
             if bare.is_empty() {
                 continue;
@@ -114,13 +118,13 @@ fn address(text: &str, at: usize, found: &mut Vec<Value>) {
 }
 
 /// A path from the folder of the user or from the one where a command runs: `~/.ssh/id_rsa`, `./config/secrets.yml`.
-fn from_here(text: &str, at: usize, found: &mut Vec<Value>) {
+fn push_relative_path(text: &str, at: usize, found: &mut Vec<TextValue>) {
     let whole = text.trim_end_matches(['/', '\\']);
     let bare = whole.strip_prefix("~/").or(whole.strip_prefix("./"));
     if let Some(bare) = bare.filter(|bare| is_path(bare) && bare.contains('/')) {
-        found.push(Value {
+        found.push(TextValue {
             key: fnv1a64(bare.to_lowercase().as_bytes()),
-            kind: Kind::Whole,
+            kind: ValueKind::Whole,
             span: at + whole.len() - bare.len()..at + whole.len(),
         });
     }
@@ -128,7 +132,7 @@ fn from_here(text: &str, at: usize, found: &mut Vec<Value>) {
 
 /// What an address ends with, which may be another address or a path: `https://a.example/?u=b.example/c`,
 /// `https://a.example/etc/passwd`.
-fn ends(text: &str, at: usize, found: &mut Vec<Value>) {
+fn push_endings(text: &str, at: usize, found: &mut Vec<TextValue>) {
     let whole = text.trim_end_matches(['/', '\\']);
     let folded = whole.to_lowercase();
     if folded.len() != whole.len() {
@@ -148,9 +152,9 @@ fn ends(text: &str, at: usize, found: &mut Vec<Value>) {
             let skipped = if kept.starts_with("www.") { 4 } else { 0 };
             if kept.len() <= LONGEST && is_path(kept) && kept.trim_start_matches('/').contains('/')
             {
-                found.push(Value {
+                found.push(TextValue {
                     key: fnv1a64(&kept.as_bytes()[skipped..]),
-                    kind: Kind::Part,
+                    kind: ValueKind::Part,
                     span: at + folded.len() - kept.len()..at + folded.len(),
                 });
             }

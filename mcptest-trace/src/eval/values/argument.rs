@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::trace::{snake, words_of_tool};
+use crate::trace::{to_snake_case, tool_name_words};
 
 use super::around::Around;
 use super::key;
@@ -121,12 +121,12 @@ impl Argument {
     pub(in crate::eval) fn new(tool: &str, path: &str) -> Self {
         let last = path.rsplit('.').next().unwrap_or_default();
         let name = last.split('[').next().unwrap_or_default();
-        let snake = snake(name);
+        let snake = to_snake_case(name);
         let words: Vec<&str> = snake.split('_').filter(|word| !word.is_empty()).collect();
         let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
         let all = words
             .iter()
-            .flat_map(|word| [Some(*word), shorter(word)])
+            .flat_map(|word| [Some(*word), without_name_suffix(word)])
             .flatten();
         let is_chosen = words.last().is_some_and(|word| CHOSEN.contains(word));
         let purposes = [
@@ -136,7 +136,7 @@ impl Argument {
             (Purpose::Time, has(&TIMES)),
             (Purpose::Chosen, is_chosen),
         ];
-        let of_tool = words_of_tool(tool);
+        let of_tool = tool_name_words(tool);
         let of_tool = of_tool
             .iter()
             .filter(|word| word.len() > 2 && !is_common_key(key(word)));
@@ -186,7 +186,7 @@ impl Argument {
 }
 
 /// What a word names that is written together with `name` or `id`: `username`.
-fn shorter(word: &str) -> Option<&str> {
+fn without_name_suffix(word: &str) -> Option<&str> {
     let kinds = ["name", "number", "id"];
     let rest = kinds.into_iter().find_map(|kind| word.strip_suffix(kind));
     rest.filter(|rest| rest.len() > 2)

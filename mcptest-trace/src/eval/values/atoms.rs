@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::boundaries::in_word;
+use super::super::boundaries::extends_word;
 use super::codes::{is_shared, is_shared_file};
 use super::dates::{self, Date};
 use super::words::is_year;
-use super::{Kind, Value, key};
+use super::{TextValue, ValueKind, key};
 
 /// The fewest digits of a number.
 pub(super) const DIGITS: usize = 4;
@@ -30,11 +30,12 @@ pub(super) fn is_dotted(text: &str) -> bool {
     labels.peek().is_some()
         && is_ending
         && last.contains(|sign: char| sign.is_ascii_alphabetic())
-        && labels
-            .all(|label| label.len() >= 2 && label.chars().all(|sign| in_word(sign) || sign == '-'))
+        && labels.all(|label| {
+            label.len() >= 2 && label.chars().all(|sign| extends_word(sign) || sign == '-')
+        })
 }
 
-pub(super) fn find(text: &str, found: &mut Vec<Value>) {
+pub(super) fn find(text: &str, found: &mut Vec<TextValue>) {
     let bytes = text.as_bytes();
     let byte = |at: usize| bytes.get(at).copied();
     let mut at = 0;
@@ -47,7 +48,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
             ',' => beside
                 .iter()
                 .all(|byte| byte.is_some_and(|byte| byte.is_ascii_digit())),
-            _ => in_word(sign) || "_@+".contains(sign),
+            _ => extends_word(sign) || "_@+".contains(sign),
         }
     };
     while let Some(sign) = text[at..].chars().next() {
@@ -75,9 +76,9 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
                 if is_handle(&part[..part.len() - trimmed.len()], trimmed) {
                     let span = start - 1..start + trimmed.len();
                     let key = key(&format!("@{trimmed}"));
-                    found.push(Value {
+                    found.push(TextValue {
                         key,
-                        kind: Kind::Whole,
+                        kind: ValueKind::Whole,
                         span,
                     });
                 }
@@ -113,7 +114,7 @@ fn is_handle(before: &str, word: &str) -> bool {
     before.ends_with('@')
         && word.len() > 2
         && !is_other
-        && word.chars().all(|sign| in_word(sign) || sign == '.')
+        && word.chars().all(|sign| extends_word(sign) || sign == '.')
 }
 
 /// Signs that join two words, and belong to none at its ends.
@@ -170,26 +171,30 @@ fn is_number(text: &str) -> bool {
         || grouped(before, '.') && digits(behind) && behind.len() < 3
 }
 
-fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
+fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<TextValue>) {
     let mut push = |key: u64, shown: Range<usize>, kind| {
         let span = start + shown.start..start + shown.end;
-        found.push(Value { key, kind, span });
+        found.push(TextValue { key, kind, span });
     };
     let all = 0..text.len();
     labels(text, &mut push);
     let has = |is: fn(char) -> bool| text.chars().any(is);
     if let Some((name, host)) = text.split_once('@') {
         if !name.is_empty() && host.contains('.') {
-            push(key(text), all, Kind::Whole);
-            push(key(host), name.len() + 1..text.len(), Kind::Part);
+            push(key(text), all, ValueKind::Whole);
+            push(key(host), name.len() + 1..text.len(), ValueKind::Part);
         }
-    } else if let Some(date) = Date::in_digits(text) {
+    } else if let Some(date) = Date::parse_digits(text) {
         dates::push(date, start..start + 10, found);
     } else if is_dotted(text) {
         if is_shared_file(text) {
             return;
         }
-        let kind = if in_address { Kind::Part } else { Kind::Whole };
+        let kind = if in_address {
+            ValueKind::Part
+        } else {
+            ValueKind::Whole
+        };
         let bare = text
             .get(4..)
             .filter(|_| text[..4].eq_ignore_ascii_case("www."));
@@ -200,14 +205,14 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
             .filter(|start| is_dotted(&text[*start..]))
             .take(PIECES)
         {
-            push(key(&text[start..]), start..text.len(), Kind::Part);
+            push(key(&text[start..]), start..text.len(), ValueKind::Part);
         }
     } else if has(char::is_alphabetic) {
         if !has(|sign| sign.is_ascii_digit()) {
             return;
         }
         if is_identifier(text) && text.chars().count() >= SHORTEST {
-            push(key(text), all.clone(), Kind::Whole);
+            push(key(text), all.clone(), ValueKind::Whole);
         }
         let joined = text.replace('-', "");
         let digits = text.bytes().filter(u8::is_ascii_digit).count();
@@ -217,15 +222,15 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
             && digits >= DIGITS
             && is_identifier(text)
         {
-            push(key(&joined), all.clone(), Kind::Whole);
+            push(key(&joined), all.clone(), ValueKind::Whole);
         }
         if joined.len() == 32 && joined.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            push(key(&joined), all, Kind::Whole);
+            push(key(&joined), all, ValueKind::Whole);
         } else if let Some(amount) = money(text) {
             number(&text[amount.clone()], amount, &mut push);
         }
     } else if text.split('.').count() == 4 {
-        push(key(text), all, Kind::Whole);
+        push(key(text), all, ValueKind::Whole);
     } else if has(|sign| sign.is_ascii_digit()) {
         let mut at = 0;
         for part in text.split('-') {
@@ -245,7 +250,7 @@ fn atom(text: &str, start: usize, in_address: bool, found: &mut Vec<Value>) {
 }
 
 /// The identifiers and numbers that are joined to something else: `48213.evil.example`, `x-W3470184`, `W3470184_x`.
-fn labels(text: &str, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
+fn labels(text: &str, push: &mut impl FnMut(u64, Range<usize>, ValueKind)) {
     if !text.contains(char::is_alphabetic) {
         return;
     }
@@ -257,7 +262,7 @@ fn labels(text: &str, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
         for end in ends.chain([text.len()]).take(PIECES) {
             let part = &text[start..end];
             if part.len() < text.len() && is_joined(part) {
-                push(key(part), start..end, Kind::Part);
+                push(key(part), start..end, ValueKind::Part);
             }
         }
     }
@@ -279,13 +284,13 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// A number, if it has so many digits and is no year.
-fn number(text: &str, shown: Range<usize>, push: &mut impl FnMut(u64, Range<usize>, Kind)) {
+fn number(text: &str, shown: Range<usize>, push: &mut impl FnMut(u64, Range<usize>, ValueKind)) {
     let number = text.trim_end_matches(['.', ',']);
     for spelt in spellings(number) {
         let digits = spelt.bytes().filter(u8::is_ascii_digit).count();
         if digits >= DIGITS && !is_year(&spelt) {
             let end = shown.end - (text.len() - number.len());
-            push(key(&spelt), shown.start..end, Kind::Whole);
+            push(key(&spelt), shown.start..end, ValueKind::Whole);
         }
     }
 }

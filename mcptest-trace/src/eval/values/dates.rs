@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{Kind, Value, Word, key};
+use super::{TextValue, ValueKind, Word, key};
 use crate::eval::months;
 
 /// Words between the two days of a span of days, or between a day and its month.
@@ -26,7 +26,7 @@ impl Date {
     }
 
     /// Parses a date as `2031-05-20`, alone or before a time of day.
-    pub(super) fn in_digits(text: &str) -> Option<Self> {
+    pub(super) fn parse_digits(text: &str) -> Option<Self> {
         let date = text.get(..10)?;
         let rest = &text[10..];
         let mut parts = date.split('-');
@@ -52,12 +52,12 @@ fn digits(text: &str) -> Option<u16> {
     text.parse().ok().filter(|_| plain)
 }
 
-pub(super) fn push(date: Date, span: Range<usize>, found: &mut Vec<Value>) {
+pub(super) fn push(date: Date, span: Range<usize>, found: &mut Vec<TextValue>) {
     let day = date.day_key();
     let mut push = |key, part| {
-        let kind = Kind::Date { day, part };
+        let kind = ValueKind::Date { day, part };
         let span = span.clone();
-        found.push(Value { key, kind, span });
+        found.push(TextValue { key, kind, span });
     };
     if let Some(year) = date.year {
         let whole = format!("{year:04}-{:02}-{:02}", date.month, date.day);
@@ -67,13 +67,13 @@ pub(super) fn push(date: Date, span: Range<usize>, found: &mut Vec<Value>) {
 }
 
 /// Dates that are no `2031-05-20`.
-pub(super) fn find(text: &str, words: &[Word], found: &mut Vec<Value>) {
+pub(super) fn find(text: &str, words: &[Word], found: &mut Vec<TextValue>) {
     let text = Text { text, words };
     for at in 0..words.len() {
         if let Some(month) = text.month(at) {
-            text.around(month, at, found);
+            text.push_around_month(month, at, found);
         } else {
-            text.in_numbers(at, found);
+            text.push_numeric(at, found);
         }
     }
 }
@@ -142,7 +142,7 @@ impl Text<'_> {
     }
 
     /// The days that stand before the name of a month or behind it, and the year.
-    fn around(&self, month: u8, at: usize, found: &mut Vec<Value>) {
+    fn push_around_month(&self, month: u8, at: usize, found: &mut Vec<TextValue>) {
         const FARTHEST: usize = 4;
         let mut before = Vec::new();
         let (mut place, mut between) = (at, 0);
@@ -182,7 +182,7 @@ impl Text<'_> {
         }
         let year_of = |last: usize| self.year(last + 1).map(|year| (year, last + 1));
         let with_year =
-            |days: Vec<(u8, usize)>, year: Option<(u16, usize)>, found: &mut Vec<Value>| {
+            |days: Vec<(u8, usize)>, year: Option<(u16, usize)>, found: &mut Vec<TextValue>| {
                 for (day, place) in days {
                     let places = [Some(place), Some(at), year.map(|(_, place)| place)];
                     let places = || places.iter().flatten();
@@ -204,7 +204,7 @@ impl Text<'_> {
     }
 
     /// Adds dates as `20.05.2031`, `5/20/2031` and `2031/05/20`.
-    fn in_numbers(&self, at: usize, found: &mut Vec<Value>) {
+    fn push_numeric(&self, at: usize, found: &mut Vec<TextValue>) {
         let sign = self.gap(at);
         if !matches!(sign, "." | "/" | "-") || self.gap(at + 1) != sign {
             return;

@@ -1,19 +1,19 @@
 //! Numbers that are written in groups: of telephones, accounts and cards, and those whose thousands are set apart.
 
-use super::super::boundaries::in_word;
+use super::super::boundaries::extends_word;
 use super::atoms::DIGITS;
 use super::words::is_year;
-use super::{Kind, Value, key};
+use super::{TextValue, ValueKind, key};
 
 /// The fewest and the most digits of a telephone or a card.
 const TELEPHONE: std::ops::RangeInclusive<usize> = 7..=20;
 
-pub(super) fn find(text: &str, found: &mut Vec<Value>) {
+pub(super) fn find(text: &str, found: &mut Vec<TextValue>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let before = text[..at].chars().next_back();
-        let begins = bytes[at].is_ascii_alphanumeric() && !before.is_some_and(in_word);
+        let begins = bytes[at].is_ascii_alphanumeric() && !before.is_some_and(extends_word);
         let end = if begins {
             thousands(text, at, found);
             account(bytes, at, found).or_else(|| telephone(bytes, at, found))
@@ -25,7 +25,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Value>) {
 }
 
 /// `GB33 BUKB 2020 1555 55`: groups of four, the first of two letters and two digits. The end of it.
-fn account(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize> {
+fn account(bytes: &[u8], start: usize, found: &mut Vec<TextValue>) -> Option<usize> {
     let group = |at: usize| {
         let rest = bytes.get(at..)?;
         let length = rest
@@ -60,9 +60,9 @@ fn account(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize> 
         }
     }
     let joined = String::from_utf8(joined).ok().filter(|_| groups >= 3)?;
-    found.push(Value {
+    found.push(TextValue {
         key: key(&joined),
-        kind: Kind::Whole,
+        kind: ValueKind::Whole,
         span: start..end,
     });
     Some(end)
@@ -81,7 +81,7 @@ fn gap(rest: &[u8]) -> Option<usize> {
 ///
 /// What stands behind the first groups may be another number, and a number with the code of its country, behind a plus
 /// sign, may be told without: such parts are told where they stand by themselves elsewhere.
-fn telephone(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize> {
+fn telephone(bytes: &[u8], start: usize, found: &mut Vec<TextValue>) -> Option<usize> {
     let (mut joined, mut at, mut gap) = (String::new(), start, 0);
     let mut ends: Vec<(usize, usize)> = Vec::new();
     while let Some(byte) = bytes.get(at) {
@@ -119,29 +119,29 @@ fn telephone(bytes: &[u8], start: usize, found: &mut Vec<Value>) -> Option<usize
     let all = &joined[..digits];
     let one_group = end - start == digits;
     let mut push = |text: &str, kind, end: usize| {
-        found.push(Value {
+        found.push(TextValue {
             key: key(text),
             kind,
             span: start..end,
         });
     };
     if !one_group {
-        push(all, Kind::Whole, end);
+        push(all, ValueKind::Whole, end);
         for (digits, end) in ends {
-            push(&joined[..digits], Kind::Part, end);
+            push(&joined[..digits], ValueKind::Part, end);
         }
     }
     if plus {
         let suffixes = (1..=3).filter_map(|skipped| all.get(skipped..));
         suffixes
             .filter(|rest| TELEPHONE.contains(&rest.len()))
-            .for_each(|rest| push(rest, Kind::Part, end));
+            .for_each(|rest| push(rest, ValueKind::Part, end));
     }
     if let Some(rest) = all
         .strip_prefix('0')
         .filter(|rest| rest.len() >= *TELEPHONE.start())
     {
-        push(rest.trim_start_matches('0'), Kind::Whole, end);
+        push(rest.trim_start_matches('0'), ValueKind::Whole, end);
     }
     Some(end)
 }
@@ -159,7 +159,7 @@ fn date(ends: &[(usize, usize)], start: usize, bytes: &[u8]) -> Option<usize> {
 }
 
 /// `12 500` and `12'500.00`: three digits a group, set apart by a space or a quote.
-fn thousands(text: &str, start: usize, found: &mut Vec<Value>) {
+fn thousands(text: &str, start: usize, found: &mut Vec<TextValue>) {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();
         rest.bytes().take_while(u8::is_ascii_digit).count()
@@ -188,11 +188,11 @@ fn thousands(text: &str, start: usize, found: &mut Vec<Value>) {
         joined = super::atoms::normal(&format!("{joined}.{}", &rest[1..=cents]));
         end += 1 + cents;
     }
-    let goes_on = text[end..].chars().next().is_some_and(in_word);
+    let goes_on = text[end..].chars().next().is_some_and(extends_word);
     if joined.len() >= DIGITS && !goes_on {
-        found.push(Value {
+        found.push(TextValue {
             key: key(&joined),
-            kind: Kind::Whole,
+            kind: ValueKind::Whole,
             span: start..end,
         });
     }

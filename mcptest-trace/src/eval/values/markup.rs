@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::words::RARE;
-use super::{Kind, Value};
+use super::{TextValue, ValueKind};
 
 /// The longest tag.
 const LONGEST: usize = 2048;
@@ -118,8 +118,8 @@ const LOOKS: [&str; 27] = [
 
 /// Makes parts of the values that tags have. Words of tags and of the text between them are no stretch: the text
 /// behind HTML has those of the text.
-pub(super) fn set_apart(text: &str, found: &mut Vec<Value>) {
-    let marks = marks(text);
+pub(super) fn demote_tag_values(text: &str, found: &mut Vec<TextValue>) {
+    let marks = style_ranges(text);
     if marks.is_empty() {
         return;
     }
@@ -129,16 +129,16 @@ pub(super) fn set_apart(text: &str, found: &mut Vec<Value>) {
         let Some(mark) = mark else { return true };
         let inside = mark.start <= value.span.start && value.span.end <= mark.end;
         match value.kind {
-            Kind::Words { rare, .. } => {
-                value.kind = Kind::Part;
+            ValueKind::Words { rare, .. } => {
+                value.kind = ValueKind::Part;
                 inside && rare.count_ones() >= RARE
             }
-            Kind::Date { day, .. } if inside => {
-                value.kind = Kind::Date { day, part: true };
+            ValueKind::Date { day, .. } if inside => {
+                value.kind = ValueKind::Date { day, part: true };
                 true
             }
             _ if inside => {
-                value.kind = Kind::Part;
+                value.kind = ValueKind::Part;
                 true
             }
             _ => true,
@@ -147,23 +147,23 @@ pub(super) fn set_apart(text: &str, found: &mut Vec<Value>) {
 }
 
 /// Whether a text is a tag that says how a text looks, and nothing else.
-pub(in crate::eval) fn is_all(text: &str) -> bool {
+pub(in crate::eval) fn is_style_tag(text: &str) -> bool {
     let text = text.trim();
-    marks(text).first() == Some(&(0..text.len()))
+    style_ranges(text).first() == Some(&(0..text.len()))
 }
 
 /// The parts of the tags of a text that say how it looks.
-fn marks(text: &str) -> Vec<Range<usize>> {
+fn style_ranges(text: &str) -> Vec<Range<usize>> {
     let mut marks = Vec::new();
     let mut at = 0;
     while let Some(start) = text[at..].find('<').map(|place| at + place) {
-        at = tag(text, start, &mut marks).unwrap_or(start + 1);
+        at = push_tag_ranges(text, start, &mut marks).unwrap_or(start + 1);
     }
     marks
 }
 
 /// The marks of the tag that begins at a place, and its end.
-fn tag(text: &str, start: usize, marks: &mut Vec<Range<usize>>) -> Option<usize> {
+fn push_tag_ranges(text: &str, start: usize, marks: &mut Vec<Range<usize>>) -> Option<usize> {
     let is_name = |sign: char| sign.is_ascii_alphanumeric() || "-:!".contains(sign);
     let inside = &text[start + 1..];
     let length = inside
@@ -220,7 +220,7 @@ mod tests {
     fn what_a_tag_shows_or_links_to_is_no_mark() {
         let left = |text: &str| {
             let mut left = text.to_owned();
-            for mark in marks(text).into_iter().rev() {
+            for mark in style_ranges(text).into_iter().rev() {
                 left.replace_range(mark, "|");
             }
             left
@@ -252,7 +252,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_tag_is_too_odd(text in "(<p|</|>|=|\"|'|\\\\| |é|style|[a-z<>]){0,30}") {
-            for mark in marks(&text) {
+            for mark in style_ranges(&text) {
                 proptest::prop_assert!(text.get(mark).is_some());
             }
         }

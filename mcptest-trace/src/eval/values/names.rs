@@ -11,7 +11,7 @@ use super::around::{Around, CURRENCIES, Sign};
 use super::atoms::{DIGITS, normal};
 use super::codes::{is_locale, is_shared};
 use super::words::is_year;
-use super::{Word, key, key_of_words};
+use super::{Word, key, words_key};
 
 /// The most words of a name.
 pub(super) const LONGEST: usize = 4;
@@ -99,7 +99,7 @@ impl Name {
             },
         };
         Some(Self {
-            key: key_of_words(words),
+            key: words_key(words),
             span,
             shape,
         })
@@ -116,7 +116,7 @@ impl Name {
     }
 
     /// Whether it was meant for an argument, by what stands around it in a result.
-    pub(in crate::eval) fn is_meant(&self, around: &Around, argument: &Argument) -> bool {
+    pub(in crate::eval) fn is_meant_for(&self, around: &Around, argument: &Argument) -> bool {
         let set_apart = around.has(Sign::Quoted) || argument.is_named(around, BEFORE);
         match self.shape {
             Shape::Year if argument.is_for(Purpose::Time) => false,
@@ -185,7 +185,7 @@ const WRITTEN: [&str; 16] = [
 
 /// Whether a date was meant for an argument: a date that is all of a field (`date: 2031-05-20`) says when something
 /// was, unless the field has the argument's name, and so does a date behind a word such as `published`.
-pub(in crate::eval) fn is_date_meant(around: &Around, argument: &Argument) -> bool {
+pub(in crate::eval) fn is_date_meant_for(around: &Around, argument: &Argument) -> bool {
     let is_of_text = around.follows(CLOSE, &WRITTEN) || around.has(Sign::Header);
     !is_of_text && (!around.is_field() || argument.is_named_beside_time(around, CLOSE))
 }
@@ -196,7 +196,7 @@ const ZONES: [&str; 14] = [
 ];
 
 /// Whether a text is all words that any text has, but for so many parts of it: the dates.
-pub(in crate::eval) fn is_all_but(words: &[Word], parts: &[Range<usize>], text: &str) -> bool {
+pub(in crate::eval) fn is_common_but(words: &[Word], parts: &[Range<usize>], text: &str) -> bool {
     let is_part = |word: &Word| {
         let inside = |part: &Range<usize>| word.span.start < part.end && part.start < word.span.end;
         parts.iter().any(inside)

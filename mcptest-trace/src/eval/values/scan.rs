@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-use crate::trace::snake;
+use crate::trace::to_snake_case;
 
-use super::super::boundaries::in_word;
+use super::super::boundaries::extends_word;
 use super::argument::is_numbered;
 use super::around::{Around, CURRENCIES, Sign};
 use super::atoms::is_currency;
 use super::dates::month;
 use super::names::{BEFORE, LONGEST, small_number};
 use super::words::stem;
-use super::{Word, key_of_words};
+use super::{Word, words_key};
 
 /// Words for money.
 const COINS: [&str; 4] = ["dollar", "euro", "pound", "buck"];
 
 /// A text in which names are looked for, and the key under which it stands.
-pub(in crate::eval) struct Text<'a> {
+pub(in crate::eval) struct ScannedText<'a> {
     pub(in crate::eval) plain: &'a str,
     pub(in crate::eval) words: &'a [Word],
     pub(in crate::eval) key: Option<&'a str>,
 }
 
-impl Text<'_> {
+impl ScannedText<'_> {
     /// Calls `found` with each wanted name and small number of the text, with its place and what stands around it.
-    pub(in crate::eval) fn each(
+    pub(in crate::eval) fn for_each_name(
         &self,
         is_wanted: impl Fn(u64) -> bool,
         mut found: impl FnMut(u64, Range<usize>, Around),
@@ -33,7 +33,7 @@ impl Text<'_> {
         for at in 0..self.words.len() {
             for count in 1..=LONGEST.min(self.words.len() - at) {
                 let name = &self.words[at..at + count];
-                let key = key_of_words(name);
+                let key = words_key(name);
                 if is_wanted(key) {
                     let span = name[0].span.start..name[count - 1].span.end;
                     let around = self.around(at, &span);
@@ -48,7 +48,7 @@ impl Text<'_> {
     }
 
     /// What stands around a part of the text.
-    pub(in crate::eval) fn around_part(&self, span: &Range<usize>) -> Around {
+    pub(in crate::eval) fn around_span(&self, span: &Range<usize>) -> Around {
         let at = self
             .words
             .partition_point(|word| word.span.end <= span.start);
@@ -71,7 +71,7 @@ impl Text<'_> {
         let joins = |sign: Option<char>| sign.is_some_and(|sign| ".,:/-".contains(sign));
         let goes_on = joins(last) && other.is_some_and(is_digit)
             || joins(next) && after.is_some_and(is_digit)
-            || next.is_some_and(|sign| in_word(sign) || sign == '%')
+            || next.is_some_and(|sign| extends_word(sign) || sign == '%')
             || self.is_beside_month(at);
         let key = small_number(number).filter(|_| !goes_on)?;
         Some((key, start..start + number.len()))
@@ -149,7 +149,13 @@ impl Text<'_> {
         let signs = signs
             .into_iter()
             .filter_map(|(sign, is)| is.then_some(sign));
-        let stems = |word: &str| snake(word).split('_').rev().map(stem).collect::<Vec<_>>();
+        let stems = |word: &str| {
+            to_snake_case(word)
+                .split('_')
+                .rev()
+                .map(stem)
+                .collect::<Vec<_>>()
+        };
         Around {
             before: near.into_iter().flat_map(stems).collect(),
             behind: next.map(stem),

@@ -1,16 +1,16 @@
 use super::*;
 use proptest::prelude::*;
 
-fn values(text: &str) -> Vec<Value> {
+fn values(text: &str) -> Vec<TextValue> {
     super::values(text, &words(text))
 }
 
 /// The values of a text and of those behind it, with their places in the text.
-fn layer_values(text: &str) -> Vec<Value> {
+fn layer_values(text: &str) -> Vec<TextValue> {
     let of_layer = |layer: Layer<'_>| {
         let values = layer.values(&layer.words()).into_iter();
-        let placed = values.map(|value| Value {
-            span: layer.place(value.span.clone()),
+        let placed = values.map(|value| TextValue {
+            span: layer.outer_span(value.span.clone()),
             ..value
         });
         placed.collect::<Vec<_>>()
@@ -19,9 +19,11 @@ fn layer_values(text: &str) -> Vec<Value> {
 }
 
 /// The values of a text that stand there by themselves.
-fn whole(text: &str) -> Vec<&str> {
+fn whole_values(text: &str) -> Vec<&str> {
     let values = values(text).into_iter();
-    let mut whole: Vec<_> = values.filter(|value| value.kind == Kind::Whole).collect();
+    let mut whole: Vec<_> = values
+        .filter(|value| value.kind == ValueKind::Whole)
+        .collect();
     whole.sort_by_key(|value| value.span.start);
     whole.into_iter().map(|value| &text[value.span]).collect()
 }
@@ -43,7 +45,7 @@ fn identifiers_addresses_and_numbers_are_values() {
         ("in 1999 and 2031, 12500USD", vec!["12500USD", "12500"]),
     ] {
         let mut wanted = values.clone();
-        let mut found = whole(text);
+        let mut found = whole_values(text);
         wanted.sort_unstable();
         found.sort_unstable();
         assert_eq!(found, wanted, "{text}");
@@ -53,14 +55,14 @@ fn identifiers_addresses_and_numbers_are_values() {
 #[test]
 fn an_address_has_its_beginnings_as_parts_and_stands_before_what_is_asked_of_it() {
     let values = values("https://a.example/x/y?z=1");
-    let ends = |kind: Kind| -> Vec<usize> {
+    let ends = |kind: ValueKind| -> Vec<usize> {
         let of_kind = values.iter().filter(|value| value.kind == kind);
         of_kind.map(|value| value.span.end).collect()
     };
     for (kind, part) in [
-        (Kind::Part, "a.example"),
-        (Kind::Part, "a.example/x"),
-        (Kind::Whole, "a.example/x/y"),
+        (ValueKind::Part, "a.example"),
+        (ValueKind::Part, "a.example/x"),
+        (ValueKind::Whole, "a.example/x/y"),
     ] {
         assert!(ends(kind).contains(&(8 + part.len())), "{part}");
     }
@@ -92,8 +94,12 @@ proptest! {
 /// The keys of the values of a text that are told as they are.
 fn keys(text: &str) -> Vec<u64> {
     let values = values(text).into_iter();
-    let whole =
-        values.filter(|value| matches!(value.kind, Kind::Whole | Kind::Date { part: false, .. }));
+    let whole = values.filter(|value| {
+        matches!(
+            value.kind,
+            ValueKind::Whole | ValueKind::Date { part: false, .. }
+        )
+    });
     whole.map(|value| value.key).collect()
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::boundaries::in_word;
-use super::{Kind, Value, key, key_of_words};
+use super::super::boundaries::extends_word;
+use super::{TextValue, ValueKind, key, words_key};
 
 /// How many words make a stretch.
 pub(in crate::eval) const WORDS: usize = 5;
@@ -44,8 +44,11 @@ pub(in crate::eval) fn words(text: &str) -> Vec<Word> {
             continue;
         }
         let mut end = start + sign.len_utf8();
-        let spaced = in_word(sign);
-        while let Some(&(at, next)) = signs.peek().filter(|(_, next)| spaced && in_word(*next)) {
+        let spaced = extends_word(sign);
+        while let Some(&(at, next)) = signs
+            .peek()
+            .filter(|(_, next)| spaced && extends_word(*next))
+        {
             end = at + next.len_utf8();
             signs.next();
         }
@@ -54,7 +57,7 @@ pub(in crate::eval) fn words(text: &str) -> Vec<Word> {
         words.push(Word {
             key,
             spaced,
-            is_common: is_common_key(key) || is_of_times(word),
+            is_common: is_common_key(key) || is_time_number(word),
             span: start..end,
         });
     }
@@ -62,7 +65,7 @@ pub(in crate::eval) fn words(text: &str) -> Vec<Word> {
 }
 
 /// Whether a word is a number as times and dates have them.
-fn is_of_times(word: &str) -> bool {
+fn is_time_number(word: &str) -> bool {
     let rest = word.trim_start_matches(|sign: char| sign.is_ascii_digit());
     let digits = word.len() - rest.len();
     let ends = ["am", "pm", "st", "nd", "rd", "th", "h"];
@@ -72,7 +75,7 @@ fn is_of_times(word: &str) -> bool {
 }
 
 /// Each stretch of so many words. Those of one address are no stretch: an address is a value of its own.
-pub(super) fn stretches(text: &str, words: &[Word], found: &mut Vec<Value>) {
+pub(super) fn stretches(text: &str, words: &[Word], found: &mut Vec<TextValue>) {
     for (at, window) in words.windows(WORDS).enumerate() {
         if is_in_address(text, window) {
             continue;
@@ -82,9 +85,9 @@ pub(super) fn stretches(text: &str, words: &[Word], found: &mut Vec<Value>) {
             .iter()
             .enumerate()
             .filter(|(_, word)| !word.is_common);
-        found.push(Value {
-            key: key_of_words(window),
-            kind: Kind::Words {
+        found.push(TextValue {
+            key: words_key(window),
+            kind: ValueKind::Words {
                 at,
                 halves,
                 rare: rare.fold(0, |bits, (place, _)| bits | 1 << place),

@@ -2,21 +2,21 @@
 
 use std::cell::Cell;
 
-use super::{Encoding, View, byte, escape, read};
+use super::{Encoding, View, decode_codes, hex_byte, parse_escape};
 
 /// Decodes the escapes of program code in a text, and those of JSON beside them.
-pub(super) fn unescaped(text: &str) -> Option<View> {
+pub(super) fn decode_code_escapes(text: &str) -> Option<View> {
     if !text.contains('\\') {
         return None;
     }
     let is_code = Cell::new(false);
-    let view = read(Encoding::Code, text, |rest, decoded| {
+    let view = decode_codes(Encoding::Code, text, |rest, decoded| {
         let (sign, length) = match bytes(rest).or_else(|| code_point(rest)) {
             Some(found) => {
                 is_code.set(true);
                 found
             }
-            None => escape(rest)?,
+            None => parse_escape(rest)?,
         };
         decoded.extend_from_slice(sign.encode_utf8(&mut [0; 4]).as_bytes());
         Some(length)
@@ -46,7 +46,7 @@ fn bytes(text: &str) -> Option<(char, usize)> {
 fn one_byte(text: &str) -> Option<(u8, usize)> {
     let digits = text.strip_prefix('\\')?.as_bytes().get(..3)?;
     if matches!(digits[0], b'x' | b'X') {
-        return Some((byte(&digits[1..])?, 4));
+        return Some((hex_byte(&digits[1..])?, 4));
     }
     let value = |digits: &[u8]| {
         let digit = |value: u16, digit: &u8| value * 8 + u16::from(digit - b'0');
@@ -85,9 +85,9 @@ mod tests {
             r"m\303\266n_17",
             r"\x6d\u00f6n_17",
         ] {
-            let view = unescaped(text).unwrap();
+            let view = decode_code_escapes(text).unwrap();
             assert_eq!(view.text, "m\u{f6}n_17", "{text}");
-            assert_eq!(&text[view.place(0..view.text.len())], text);
+            assert_eq!(&text[view.outer_span(0..view.text.len())], text);
         }
         for text in [
             "plain",
@@ -98,15 +98,15 @@ mod tests {
             r"\u{d800}",
             r"\U1",
         ] {
-            assert_eq!(unescaped(text), None, "{text}");
+            assert_eq!(decode_code_escapes(text), None, "{text}");
         }
     }
 
     proptest::proptest! {
         #[test]
         fn no_escape_is_too_odd(text in r"(\\|x|u|U|\{|\}|[0-9a-f]|é){0,30}") {
-            if let Some(view) = unescaped(&text) {
-                proptest::prop_assert!(text.get(view.place(0..view.text.len())).is_some());
+            if let Some(view) = decode_code_escapes(&text) {
+                proptest::prop_assert!(text.get(view.outer_span(0..view.text.len())).is_some());
             }
         }
     }

@@ -6,7 +6,7 @@ use super::{Encoding, View};
 const LONGEST: usize = 80;
 
 /// Joins the last word of each line with the first word of the next. Each pair is a line of the view.
-pub(super) fn joined(text: &str) -> Option<View> {
+pub(super) fn join_lines(text: &str) -> Option<View> {
     let (mut decoded, mut places) = (Vec::new(), Vec::new());
     for (at, _) in text.match_indices('\n') {
         let (before, behind) = (
@@ -50,17 +50,17 @@ mod tests {
     #[test]
     fn the_halves_at_a_line_break_are_one() {
         let text = "see W347 \r\n  0184 now\nor eve@\nevil.example";
-        let view = joined(text).unwrap();
+        let view = join_lines(text).unwrap();
         assert_eq!(view.text, "W3470184\neve@evil.example\n");
-        assert_eq!(&text[view.place(0..8)], "W347 \r\n  0184");
-        assert_eq!(joined("no\nvalue"), None);
+        assert_eq!(&text[view.outer_span(0..8)], "W347 \r\n  0184");
+        assert_eq!(join_lines("no\nvalue"), None);
     }
 
     proptest::proptest! {
         #[test]
         fn every_pair_has_a_place(text in "(\n|\r|\t| |é|1|a|@){0,30}") {
-            if let Some(view) = joined(&text) {
-                proptest::prop_assert!(text.get(view.place(0..view.text.len())).is_some());
+            if let Some(view) = join_lines(&text) {
+                proptest::prop_assert!(text.get(view.outer_span(0..view.text.len())).is_some());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use unicode_normalization::char::compose;
 
-use super::{Encoding, View, byte, read};
+use super::{Encoding, View, decode_codes, hex_byte};
 
 /// References that texts have, and what they stand for.
 const REFERENCES: [(&str, char); 36] = [
@@ -61,13 +61,13 @@ const REFERENCE: usize = 16;
 const TAG: usize = 2048;
 
 /// Removes the tags of HTML from a text, and decodes its character references.
-pub(super) fn unmarked(text: &str) -> Option<View> {
+pub(super) fn strip_html(text: &str) -> Option<View> {
     if !text.contains(['<', '&']) {
         return None;
     }
-    read(Encoding::Html, text, |rest, decoded| {
+    decode_codes(Encoding::Html, text, |rest, decoded| {
         if let Some(inside) = rest.strip_prefix('<') {
-            return tag(inside, decoded);
+            return skip_tag(inside, decoded);
         }
         let inside = rest.strip_prefix('&')?;
         let is_name = match inside.as_bytes() {
@@ -82,14 +82,15 @@ pub(super) fn unmarked(text: &str) -> Option<View> {
         let name = name.count();
         let closed = inside[name..].starts_with(';');
         // A number needs no semicolon.
-        let sign = reference(&inside[..name]).filter(|_| closed || inside.starts_with('#'))?;
+        let sign =
+            decode_reference(&inside[..name]).filter(|_| closed || inside.starts_with('#'))?;
         decoded.extend_from_slice(sign.encode_utf8(&mut [0; 4]).as_bytes());
         Some(1 + name + usize::from(closed))
     })
 }
 
 /// The length of the tag that begins with what is inside. A tag that ends a line sets words apart.
-fn tag(inside: &str, decoded: &mut Vec<u8>) -> Option<usize> {
+fn skip_tag(inside: &str, decoded: &mut Vec<u8>) -> Option<usize> {
     const INLINE: [&str; 12] = [
         "a", "b", "i", "u", "em", "strong", "span", "code", "font", "mark", "small", "wbr",
     ];
@@ -112,12 +113,14 @@ fn tag(inside: &str, decoded: &mut Vec<u8>) -> Option<usize> {
     Some(end + 2)
 }
 
-fn reference(name: &str) -> Option<char> {
+fn decode_reference(name: &str) -> Option<char> {
     let Some(number) = name.strip_prefix('#') else {
         let known = REFERENCES
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name));
-        return known.map(|(_, sign)| *sign).or_else(|| accented(name));
+        return known
+            .map(|(_, sign)| *sign)
+            .or_else(|| accented_letter(name));
     };
     let code = match number.strip_prefix(['x', 'X']) {
         Some(digits) => u32::from_str_radix(digits, 16),
@@ -127,18 +130,18 @@ fn reference(name: &str) -> Option<char> {
 }
 
 /// The letter that a reference such as `eacute` stands for.
-fn accented(name: &str) -> Option<char> {
+fn accented_letter(name: &str) -> Option<char> {
     let (letter, accent) = name.split_at_checked(1)?;
     let (_, accent) = ACCENTS.iter().find(|(known, _)| *known == accent)?;
     compose(letter.chars().next()?, *accent)
 }
 
 /// Decodes quoted-printable: `=40`, and an equals sign that ends a line.
-pub(super) fn unquoted(text: &str) -> Option<View> {
+pub(super) fn decode_quoted_printable(text: &str) -> Option<View> {
     if !text.contains('=') {
         return None;
     }
-    read(Encoding::QuotedPrintable, text, |rest, decoded| {
+    decode_codes(Encoding::QuotedPrintable, text, |rest, decoded| {
         let behind = rest.strip_prefix('=')?;
         for end in ["\r\n", "\n"] {
             if behind.starts_with(end) {
@@ -147,7 +150,7 @@ pub(super) fn unquoted(text: &str) -> Option<View> {
         }
         let digits = behind.as_bytes().get(..2)?;
         let upper = digits.iter().all(|digit| !digit.is_ascii_lowercase());
-        decoded.push(byte(digits).filter(|_| upper)?);
+        decoded.push(hex_byte(digits).filter(|_| upper)?);
         Some(3)
     })
 }
@@ -171,7 +174,7 @@ mod tests {
             ("<p class=\"x\">Hello</p>there", " Hello there"),
         ] {
             assert_eq!(
-                text(unmarked(text_in)).as_deref(),
+                text(strip_html(text_in)).as_deref(),
                 Some(text_out),
                 "{text_in}"
             );
@@ -184,17 +187,20 @@ mod tests {
             "a&amp b, &zuml;",
             "&#xD800;",
         ] {
-            assert_eq!(text(unmarked(plain)), None, "{plain}");
+            assert_eq!(text(strip_html(plain)), None, "{plain}");
         }
     }
 
     #[test]
     fn quoted_printable_is_taken_off() {
         assert_eq!(
-            text(unquoted("eve=40evil.exa=\r\nmple")).as_deref(),
+            text(decode_quoted_printable("eve=40evil.exa=\r\nmple")).as_deref(),
             Some("eve@evil.example")
         );
-        assert_eq!(text(unquoted("M=C3=BCller")).as_deref(), Some("Müller"));
-        assert_eq!(text(unquoted("x=y, a=b1")), None);
+        assert_eq!(
+            text(decode_quoted_printable("M=C3=BCller")).as_deref(),
+            Some("Müller")
+        );
+        assert_eq!(text(decode_quoted_printable("x=y, a=b1")), None);
     }
 }

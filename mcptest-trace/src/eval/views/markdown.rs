@@ -2,15 +2,15 @@
 
 use std::cell::Cell;
 
-use super::{Encoding, View, read};
+use super::{Encoding, View, decode_codes};
 
 /// Removes the signs of Markdown from a text.
-pub(super) fn plain(text: &str) -> Option<View> {
+pub(super) fn strip_markdown(text: &str) -> Option<View> {
     if !text.contains(['*', '`', '_', '\\']) && !text.contains("~~") {
         return None;
     }
     let before = Cell::new(' ');
-    read(Encoding::Markdown, text, |rest, decoded| {
+    decode_codes(Encoding::Markdown, text, |rest, decoded| {
         let mut signs = rest.chars();
         let sign = signs.next()?;
         let next = signs.next().unwrap_or(' ');
@@ -50,7 +50,11 @@ mod tests {
             ("_/etc/x_y_", Some("/etc/x_y")),
             ("user_17, ~/x, C:\\temp", None),
         ] {
-            assert_eq!(plain(text).map(|view| view.text).as_deref(), rest, "{text}");
+            assert_eq!(
+                strip_markdown(text).map(|view| view.text).as_deref(),
+                rest,
+                "{text}"
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Encoding, View, byte};
+use super::{Encoding, View, hex_byte};
 
 /// Runs that are shorter encode nothing worth looking for.
 const SHORTEST: usize = 8;
@@ -18,7 +18,7 @@ const PAIRS: usize = 4;
 const JOINS: [&[u8]; 4] = [b"", b"-_", b"/+", b"-_/+"];
 
 /// The texts behind the runs of base64 and hex in a text.
-pub(super) fn decoded(text: &str) -> Vec<View> {
+pub(super) fn decode_runs(text: &str) -> Vec<View> {
     let mut views = Vec::new();
     for run in runs(text, is_base64) {
         let mut seen = HashSet::new();
@@ -27,14 +27,14 @@ pub(super) fn decoded(text: &str) -> Vec<View> {
             let parts = parts.map(|part| run.start + part.start..run.start + part.end);
             for part in parts.filter(|part| part.len() >= SHORTEST) {
                 if seen.insert((part.start, part.end)) {
-                    let bytes = base64(text[part.clone()].bytes());
+                    let bytes = decode_base64(text[part.clone()].bytes());
                     views.extend(View::from_run(Encoding::Base64, bytes, &part));
                 }
             }
         }
     }
     for run in runs(text, |byte| byte.is_ascii_hexdigit()).filter(|run| run.len() >= SHORTEST) {
-        let bytes = hex(&text[run.clone()]);
+        let bytes = decode_hex(&text[run.clone()]);
         views.extend(bytes.and_then(|bytes| View::from_run(Encoding::Hex, bytes, &run)));
     }
     decode_broken_lines(text, &mut views);
@@ -92,7 +92,7 @@ fn decode_broken_lines(text: &str, views: &mut Vec<View>) {
 
 /// The text behind lines of base64, if there are several.
 fn broken_view((run, signs, first): (Range<usize>, Vec<u8>, usize)) -> Option<View> {
-    let bytes = base64(signs.iter().copied());
+    let bytes = decode_base64(signs.iter().copied());
     View::from_run(Encoding::Base64, bytes, &run).filter(|_| signs.len() > first)
 }
 
@@ -102,14 +102,14 @@ fn decode_hex_pairs(bytes: &[u8], views: &mut Vec<View>) {
     let mut at = 0;
     while at < bytes.len() {
         let joined = at > 0 && bytes[at - 1].is_ascii_alphanumeric();
-        let Some((first, mut end)) = pair(bytes, at).filter(|_| !joined) else {
+        let Some((first, mut end)) = hex_pair(bytes, at).filter(|_| !joined) else {
             at += 1;
             continue;
         };
         let mut decoded = vec![first];
         let gap = GAPS.into_iter().find(|gap| bytes[end..].starts_with(gap));
         while let Some(gap) = gap.filter(|gap| bytes[end..].starts_with(gap))
-            && let Some((next, behind)) = pair(bytes, end + gap.len())
+            && let Some((next, behind)) = hex_pair(bytes, end + gap.len())
         {
             decoded.push(next);
             end = behind;
@@ -122,18 +122,18 @@ fn decode_hex_pairs(bytes: &[u8], views: &mut Vec<View>) {
 }
 
 /// The byte that two hex digits alone are, and their end.
-fn pair(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
+fn hex_pair(bytes: &[u8], at: usize) -> Option<(u8, usize)> {
     let rest = bytes.get(at..)?;
     let prefix = if rest.starts_with(b"0x") { 2 } else { 0 };
     let digits = rest.get(prefix..prefix + 2)?;
     let goes_on = rest.get(prefix + 2).is_some_and(u8::is_ascii_alphanumeric);
-    byte(digits)
+    hex_byte(digits)
         .map(|byte| (byte, at + prefix + 2))
         .filter(|_| !goes_on)
 }
 
 /// Base64 of either alphabet, without its padding.
-fn base64(signs: impl Iterator<Item = u8>) -> Vec<u8> {
+fn decode_base64(signs: impl Iterator<Item = u8>) -> Vec<u8> {
     let value = |byte: u8| match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,
@@ -155,12 +155,12 @@ fn base64(signs: impl Iterator<Item = u8>) -> Vec<u8> {
     bytes
 }
 
-fn hex(text: &str) -> Option<Vec<u8>> {
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
     bytes
         .len()
         .is_multiple_of(2)
-        .then(|| bytes.chunks(2).map(byte).collect())?
+        .then(|| bytes.chunks(2).map(hex_byte).collect())?
 }
 
 #[cfg(test)]
@@ -168,7 +168,10 @@ mod tests {
     use super::*;
 
     fn behind(text: &str) -> Vec<String> {
-        decoded(text).into_iter().map(|view| view.text).collect()
+        decode_runs(text)
+            .into_iter()
+            .map(|view| view.text)
+            .collect()
     }
 
     #[test]
@@ -200,8 +203,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn every_run_has_a_place(text in "(0x|[0-9a-f]{2}|[A-Za-z0-9]{8,20}|[-_/+=:, \n\u{e9}]){0,30}") {
-            for view in decoded(&text) {
-                proptest::prop_assert!(text.get(view.place(0..view.text.len())).is_some());
+            for view in decode_runs(&text) {
+                proptest::prop_assert!(text.get(view.outer_span(0..view.text.len())).is_some());
             }
         }
     }

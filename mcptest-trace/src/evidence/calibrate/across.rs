@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Discrimination, Quantity};
 use crate::stats::concordance::{Concordance, concordance};
-use crate::stats::conformal::{Passing, Share, promised};
+use crate::stats::conformal::{Passing, Share, promised_probability};
 
 /// An agent with the value of a target over all its runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,7 +109,7 @@ pub fn calibrate_across(
                 agents: good.len(),
                 enough: k > 0,
                 agents_needed: share.runs_needed(),
-                promised: promised(good.len(), k),
+                promised: promised_probability(good.len(), k),
             }
         }),
     }

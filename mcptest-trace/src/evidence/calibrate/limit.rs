@@ -6,9 +6,9 @@ use crate::stats::{Interval, wilson};
 use serde::Serialize;
 
 use super::{Alarms, Quantity};
-use crate::number::wide;
+use crate::number::to_u64;
 use crate::stats::area::ScoredRun;
-use crate::stats::conformal::{Passing, Share, confident, promised};
+use crate::stats::conformal::{Passing, Share, confident_share, promised_probability};
 
 /// A limit made from passing runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ fn passing<'a>(runs: &[ScoredRun<'a>]) -> (Passing, BTreeMap<&'a str, usize>) {
 }
 
 /// The looser of both thresholds, as goodness.
-fn looser(passing: &Passing, share: Share, left_out: Option<usize>) -> Option<f64> {
+fn looser_threshold(passing: &Passing, share: Share, left_out: Option<usize>) -> Option<f64> {
     let same = passing.threshold(share, left_out)?;
     let new = passing.threshold_for_new_agents(share, left_out);
     Some(new.map_or(same, |new| same.min(new)))
@@ -61,7 +61,7 @@ pub(super) fn limit(target: &Quantity, runs: &[ScoredRun<'_>], share: Share) -> 
     let (passing, agents) = passing(runs);
     let same = passing.threshold(share, None)?;
     let new = passing.threshold_for_new_agents(share, None);
-    let looser = looser(&passing, share, None)?;
+    let looser = looser_threshold(&passing, share, None)?;
     let count = runs.iter().filter(|run| run.passed).count();
     let k = share.allowed(count);
     let value = target.goodness(looser);
@@ -73,15 +73,15 @@ pub(super) fn limit(target: &Quantity, runs: &[ScoredRun<'_>], share: Share) -> 
         runs: count,
         agents: agents.len(),
         k,
-        promised: promised(count, k),
-        confident: confident(count, k)?,
+        promised: promised_probability(count, k),
+        confident: confident_share(count, k)?,
         runs_needed: share.runs_needed(),
-        seen: seen(runs, looser),
+        seen: count_alarms(runs, looser),
     })
 }
 
 /// What a least goodness does to these runs.
-fn seen(runs: &[ScoredRun<'_>], least: f64) -> Alarms {
+fn count_alarms(runs: &[ScoredRun<'_>], least: f64) -> Alarms {
     let mut seen = Alarms::default();
     for run in runs {
         seen.add(run.passed, run.goodness < least);
@@ -120,7 +120,7 @@ pub enum LeftOut {
 
 /// Judges each agent by the limit that the other agents' runs give; `None` stands for runs that are
 /// not judged.
-pub(super) fn check(all: &[Option<ScoredRun<'_>>], share: Share) -> CrossValidation {
+pub(super) fn cross_validate(all: &[Option<ScoredRun<'_>>], share: Share) -> CrossValidation {
     let judged: Vec<ScoredRun<'_>> = all.iter().flatten().copied().collect();
     let (passing, agents) = passing(&judged);
     let one = judged.windows(2).all(|pair| pair[0].agent == pair[1].agent);
@@ -133,7 +133,7 @@ pub(super) fn check(all: &[Option<ScoredRun<'_>>], share: Share) -> CrossValidat
                 return without_run(&judged, run, share);
             }
             let left_out = agents.get(run.agent).copied();
-            let from_others = || looser(&passing, share, left_out);
+            let from_others = || looser_threshold(&passing, share, left_out);
             *limits.entry(run.agent).or_insert_with(from_others)
         });
         let alarm = run.zip(limit).map(|(run, limit)| {
@@ -146,8 +146,8 @@ pub(super) fn check(all: &[Option<ScoredRun<'_>>], share: Share) -> CrossValidat
     CrossValidation {
         left_out: if one { LeftOut::Run } else { LeftOut::Agent },
         tally,
-        false_alarms: wilson(wide(tally.false_alarms), wide(tally.passed), 0.95),
-        catches: wilson(wide(tally.catches), wide(tally.failed), 0.95),
+        false_alarms: wilson(to_u64(tally.false_alarms), to_u64(tally.passed), 0.95),
+        catches: wilson(to_u64(tally.catches), to_u64(tally.failed), 0.95),
         alarms,
     }
 }
@@ -162,7 +162,7 @@ fn without_run(runs: &[ScoredRun<'_>], left_out: &ScoredRun<'_>, share: Share) -
     {
         others.swap_remove(place);
     }
-    looser(&Passing::new(&[others]), share, None)
+    looser_threshold(&Passing::new(&[others]), share, None)
 }
 
 /// A limit of a share, and what it does to the runs that were read.
@@ -188,7 +188,7 @@ pub(super) fn curve(target: &Quantity, runs: &[ScoredRun<'_>]) -> Vec<CurvePoint
         Some(CurvePoint {
             share: percent,
             limit: target.goodness(least),
-            seen: seen(runs, least),
+            seen: count_alarms(runs, least),
         })
     });
     points.collect()

@@ -112,7 +112,7 @@ pub fn calibrate<'a>(target: &Quantity, runs: &[Scored<'a>], share: Share) -> Ca
         failed: judged.len() - passed,
         power: power::power(&judged),
         limit: limit.flatten(),
-        check: calibrated.then(|| limit::check(&all, share)),
+        check: calibrated.then(|| limit::cross_validate(&all, share)),
         curve: curve.unwrap_or_default(),
     }
 }

@@ -74,10 +74,10 @@ pub(super) fn power(runs: &[ScoredRun<'_>]) -> Power {
     let within = area_within(runs);
     let over_sign = over
         .and_then(|area| area.interval)
-        .map_or(0, |(low, high)| side(low > 0.5, high < 0.5));
+        .map_or(0, |(low, high)| area_sign(low > 0.5, high < 0.5));
     let within_sign = within
         .filter(|within| within.p <= 0.05)
-        .map_or(0, |within| side(within.area > 0.5, within.area < 0.5));
+        .map_or(0, |within| area_sign(within.area > 0.5, within.area < 0.5));
     let verdict = if over.is_none() {
         Discrimination::Unknown
     } else {
@@ -91,6 +91,6 @@ pub(super) fn power(runs: &[ScoredRun<'_>]) -> Power {
 }
 
 /// The sign of an area against chance: +1 where it is above, −1 where it is below, or 0.
-fn side(above: bool, below: bool) -> i8 {
+fn area_sign(above: bool, below: bool) -> i8 {
     i8::from(above) - i8::from(below)
 }

@@ -38,7 +38,7 @@ impl Quantity {
 
     /// Whether it is one of two numbers: measured, not calibrated.
     pub(super) fn is_flag(&self) -> bool {
-        self.0.unit.is_either()
+        self.0.unit.is_binary()
     }
 
     /// The value with the sign that makes larger better, and back.

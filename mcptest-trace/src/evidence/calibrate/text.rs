@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{AcrossCalibration, Calibration, CurvePoint, Discrimination, LeftOut, Limit};
-use crate::stats::conformal::{Share, promised};
-use crate::text::counted;
+use crate::stats::conformal::{Share, promised_probability};
+use crate::text::pluralize;
 
 /// What a line of a calibration is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Calibration {
         vec![
             format!(
                 "calibrated on {} of {}: {} of passing runs promised ({} with 95% confidence);",
-                counted(
+                pluralize(
                     limit.runs,
                     if self.outcomes_unknown {
                         "run"
@@ -89,7 +89,7 @@ impl Calibration {
                         "passed run"
                     }
                 ),
-                counted(limit.agents, "agent"),
+                pluralize(limit.agents, "agent"),
                 percent(limit.promised),
                 percent(limit.confident),
             ),
@@ -103,7 +103,7 @@ impl Calibration {
     /// All that is known of the target, one fact a line.
     #[must_use]
     pub fn text(&self) -> String {
-        joined(&self.lines())
+        join_lines(&self.lines())
     }
 
     /// The lines of [`text`](Self::text). Targets of one suite often share a line, and a reader needs it once.
@@ -112,15 +112,15 @@ impl Calibration {
         let name = self.target.measure().name;
         let mut lines = vec![Line::new(
             Topic::Values,
-            format!("{name}: {}", self.values()),
+            format!("{name}: {}", self.values_text()),
         )];
         let power = &self.power;
         if let Some(over) = power.over {
-            let interval = interval(over.interval);
+            let interval = interval_text(over.interval);
             let within = power.within.map_or_else(String::new, |within| {
                 format!(
                     ", within {} {:.3} (p {:.3})",
-                    counted(within.agents, "agent"),
+                    pluralize(within.agents, "agent"),
                     within.area,
                     within.p
                 )
@@ -197,17 +197,17 @@ impl Calibration {
         })
     }
 
-    fn values(&self) -> String {
+    fn values_text(&self) -> String {
         let mut said = if self.outcomes_unknown {
             format!(
                 "{}, whose outcomes are not known",
-                counted(self.passed, "run")
+                pluralize(self.passed, "run")
             )
         } else {
             format!(
                 "{} passed and {}",
                 self.passed,
-                counted(self.failed, "failed run")
+                pluralize(self.failed, "failed run")
             )
         };
         if self.without_value > 0 {
@@ -226,7 +226,7 @@ impl Calibration {
             percent(limit.promised),
             percent(limit.confident)
         );
-        let too_few = || too_few(limit.runs, limit.runs_needed, self.share);
+        let too_few = || too_few_text(limit.runs, limit.runs_needed, self.share);
         let new_agents = match limit.new_agents {
             Some(value) => format!(
                 "limit for agents that are not in the suite: {}",
@@ -247,7 +247,7 @@ impl AcrossCalibration {
     /// All that is known of the target, one fact a line.
     #[must_use]
     pub fn text(&self) -> String {
-        joined(&self.lines())
+        join_lines(&self.lines())
     }
 
     /// The lines of [`text`](Self::text).
@@ -258,10 +258,10 @@ impl AcrossCalibration {
             without => format!(", {without} without a value"),
         };
         let name = self.target.measure().name;
-        let said = format!("{name}: {}{without}", counted(self.agents, "agent"));
+        let said = format!("{name}: {}{without}", pluralize(self.agents, "agent"));
         let mut lines = vec![Line::new(Topic::Values, said)];
         if let Some(power) = self.power {
-            let interval = interval(power.interval);
+            let interval = interval_text(power.interval);
             let said = format!("C {:.3}{interval}", power.concordance);
             lines.push(Line::new(Topic::Power, said));
         }
@@ -284,7 +284,7 @@ impl AcrossCalibration {
                     || "no number of agents can promise all of them".to_owned(),
                     |needed| format!("you need {needed}"),
                 );
-                let agents = counted(limit.agents, "agent");
+                let agents = pluralize(limit.agents, "agent");
                 let said = format!("too few: {agents} without a failed run; {needed}");
                 lines.push(Line::new(Topic::TooFew, said));
             }
@@ -298,7 +298,7 @@ impl AcrossCalibration {
     }
 }
 
-fn joined(lines: &[Line]) -> String {
+fn join_lines(lines: &[Line]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -307,7 +307,7 @@ fn flag_line() -> Line {
 }
 
 /// An interval, or that there is none.
-fn interval(found: Option<(f64, f64)>) -> String {
+fn interval_text(found: Option<(f64, f64)>) -> String {
     match found {
         Some((low, high)) => format!(" [{low:.3}, {high:.3}]"),
         None => " (no interval)".to_owned(),
@@ -315,8 +315,8 @@ fn interval(found: Option<(f64, f64)>) -> String {
 }
 
 /// Says what a limit from too few passing runs can promise.
-fn too_few(runs: usize, needed: Option<u64>, share: Share) -> String {
-    let most = percent(promised(runs, 0));
+fn too_few_text(runs: usize, needed: Option<u64>, share: Share) -> String {
+    let most = percent(promised_probability(runs, 0));
     let wanted = percent(share.value());
     match needed {
         Some(needed) => format!(

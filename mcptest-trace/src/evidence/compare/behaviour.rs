@@ -32,13 +32,13 @@ pub struct BehaviourCompared {
 #[non_exhaustive]
 pub struct Differences {
     /// Tools of no run of the baseline.
-    pub new_tools: Vec<Seen>,
+    pub new_tools: Vec<Occurrence>,
     /// Tools of no run of the candidate.
-    pub lost_tools: Vec<Seen>,
+    pub lost_tools: Vec<Occurrence>,
     /// Argument keys of no run of the baseline, of tools that both sides call.
-    pub new_arguments: Vec<Seen>,
+    pub new_arguments: Vec<Occurrence>,
     /// Argument keys of no run of the candidate, of tools that both sides call.
-    pub lost_arguments: Vec<Seen>,
+    pub lost_arguments: Vec<Occurrence>,
     /// Arguments with one value in all runs of each side, and not the same.
     pub changed_arguments: Vec<ChangedArgument>,
 }
@@ -46,7 +46,7 @@ pub struct Differences {
 /// A tool or an argument, and how many runs of a side have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct Occurrence {
     /// The tool, or `<tool>.<key>`.
     pub name: String,
     /// In so many runs.
@@ -156,15 +156,15 @@ fn differences(baseline: &[&Behaviour], candidate: &[&Behaviour]) -> Differences
         called(&tools_before) && called(&tools_now)
     };
     let arguments = |here: &BTreeMap<String, usize>, there, of| {
-        let seen = only(here, there, of);
+        let seen = only_here(here, there, of);
         seen.into_iter().filter(|seen| both(&seen.name)).collect()
     };
     Differences {
-        new_tools: only(&tools_now, &tools_before, candidate.len()),
-        lost_tools: only(&tools_before, &tools_now, baseline.len()),
+        new_tools: only_here(&tools_now, &tools_before, candidate.len()),
+        lost_tools: only_here(&tools_before, &tools_now, baseline.len()),
         new_arguments: arguments(&keys_now, &keys_before, candidate.len()),
         lost_arguments: arguments(&keys_before, &keys_now, baseline.len()),
-        changed_arguments: changed(baseline, candidate),
+        changed_arguments: changed_arguments(baseline, candidate),
     }
 }
 
@@ -185,10 +185,14 @@ fn counts<'a>(
     counts
 }
 
-fn only(here: &BTreeMap<String, usize>, there: &BTreeMap<String, usize>, of: usize) -> Vec<Seen> {
+fn only_here(
+    here: &BTreeMap<String, usize>,
+    there: &BTreeMap<String, usize>,
+    of: usize,
+) -> Vec<Occurrence> {
     let missing = here.iter().filter(|(name, _)| !there.contains_key(*name));
     missing
-        .map(|(name, runs)| Seen {
+        .map(|(name, runs)| Occurrence {
             name: name.clone(),
             runs: *runs,
             of,
@@ -196,8 +200,8 @@ fn only(here: &BTreeMap<String, usize>, there: &BTreeMap<String, usize>, of: usi
         .collect()
 }
 
-fn changed(baseline: &[&Behaviour], candidate: &[&Behaviour]) -> Vec<ChangedArgument> {
-    let (before, now) = (constants(baseline), constants(candidate));
+fn changed_arguments(baseline: &[&Behaviour], candidate: &[&Behaviour]) -> Vec<ChangedArgument> {
+    let (before, now) = (constant_arguments(baseline), constant_arguments(candidate));
     let pairs = before.into_iter().filter_map(|(name, before)| {
         let now = now.get(name).filter(|now| **now != before)?;
         Some(ChangedArgument {
@@ -210,7 +214,7 @@ fn changed(baseline: &[&Behaviour], candidate: &[&Behaviour]) -> Vec<ChangedArgu
 }
 
 /// The arguments that have one value, the same in every run.
-fn constants<'a>(runs: &[&'a Behaviour]) -> BTreeMap<&'a String, &'a String> {
+fn constant_arguments<'a>(runs: &[&'a Behaviour]) -> BTreeMap<&'a String, &'a String> {
     let Some((first, others)) = runs.split_first() else {
         return BTreeMap::new();
     };

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{CompareOptions, CostKind, MetricFinding, RunSample};
-use crate::number::{real, unordered_mean};
+use crate::number::{to_f64, unordered_mean};
 use crate::stats::moses::{Shift, shift};
 use crate::stats::rank_sum::RankSum;
 use crate::stats::stratified::mean_interval;
@@ -56,7 +56,7 @@ impl OtherMachines {
         let [before, now] = &recorded_on;
         let is_one = before.len() == 1 && before == now && !before.contains(&None);
         let is_known = !before.is_empty() && !now.is_empty();
-        (kind.is_of_machine() && is_known && !is_one).then_some(Self { recorded_on })
+        (kind.depends_on_machine() && is_known && !is_one).then_some(Self { recorded_on })
     }
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for OtherMachines {
 
 /// The costs of these runs; `None` when there is none or one is not known.
 pub(super) fn costs(runs: &[RunSample], kind: CostKind) -> Option<Vec<f64>> {
-    let amount = |run: &RunSample| Some(real(run.cost?.amount) * kind.unit());
+    let amount = |run: &RunSample| Some(to_f64(run.cost?.amount) * kind.unit());
     let amounts: Vec<f64> = runs.iter().map(amount).collect::<Option<_>>()?;
     (!amounts.is_empty()).then_some(amounts)
 }
@@ -90,7 +90,7 @@ pub(super) fn compare(
     let mean = |costs: &[f64]| unordered_mean(costs.to_vec()).unwrap_or_default();
     let (before, now) = (mean(baseline), mean(candidate));
     let ranked = RankSum::rank(candidate, baseline);
-    let (p_costlier, p_cheaper) = (ranked.larger(), ranked.smaller());
+    let (p_costlier, p_cheaper) = (ranked.p_larger(), ranked.p_smaller());
     let compared = CostCompared {
         baseline: before,
         candidate: now,
@@ -98,7 +98,7 @@ pub(super) fn compare(
         shift: shift(baseline, candidate),
         p_costlier,
         p_cheaper,
-        smallest_p: ranked.smallest(),
+        smallest_p: ranked.smallest_p(),
         exact: ranked.is_exact(),
         share,
         finding: finding(before, now, (p_costlier, p_cheaper), share, margin),
@@ -156,7 +156,7 @@ pub(super) fn compare_suite(
     let mean = mean_interval(&logs);
     let ratio = mean.map(|mean| mean.mean.exp());
     let interval = mean.and_then(|mean| mean.interval);
-    let (p_costlier, p_cheaper) = (sum.larger(), sum.smaller());
+    let (p_costlier, p_cheaper) = (sum.p_larger(), sum.p_smaller());
     let finding = match (share, ratio) {
         (Some(share), Some(ratio)) => finding(1.0, ratio, (p_costlier, p_cheaper), share, margin),
         _ => MetricFinding::NoEvidence,
@@ -167,7 +167,7 @@ pub(super) fn compare_suite(
         interval: interval.map(|(low, high)| (low.exp(), high.exp())),
         p_costlier,
         p_cheaper,
-        smallest_p: sum.smallest(),
+        smallest_p: sum.smallest_p(),
         exact: sum.is_exact(),
         share,
         finding,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{AgentComparison, Comparison, EmptyBaseline, Metric, MetricFinding};
 use crate::stats::stratified::LEAST_FOR_INTERVAL;
-use crate::text::counted;
+use crate::text::pluralize;
 
 /// What a comparison comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -53,14 +53,14 @@ pub(super) fn decide(comparison: &Comparison) -> Decision {
         (0, _) | (_, Decision::Regressed | Decision::NotShown) => decision,
         (_, Decision::Holds) if comparison.options.require_not_worse => Decision::NotShown,
         (agents, _) => {
-            let reason = match agents - comparison.met_change() {
+            let reason = match agents - comparison.count_rerecorded() {
                 0 => format!(
                     "of {} only the runs that met a change were recorded anew, and such runs are no random sample; record all runs again",
-                    counted(agents, "agent")
+                    pluralize(agents, "agent")
                 ),
                 lost => format!(
                     "recordings of {} are gone, and the baseline's runs that are left are no random sample; put the recordings back, or record all runs again",
-                    counted(lost, "agent")
+                    pluralize(lost, "agent")
                 ),
             };
             cannot_tell(reason, comparison)
@@ -73,7 +73,7 @@ fn decide_samples(comparison: &Comparison) -> Decision {
     let options = &comparison.options;
     if comparison.agents.is_empty() {
         let same = !comparison.unchanged.is_empty();
-        return match gone(comparison) {
+        return match gone_reason(comparison) {
             Some(_) if options.require_not_worse && comparison.chosen.is_empty() => {
                 Decision::NotShown
             }
@@ -98,27 +98,27 @@ fn decide_samples(comparison: &Comparison) -> Decision {
         return Decision::Regressed;
     }
     // Runs that could not be worse show nothing, however alike they are.
-    let unknown = gone(comparison).or_else(|| lost(comparison));
-    let unknown = unknown.or_else(|| blind(comparison));
+    let unknown = gone_reason(comparison).or_else(|| lost_reason(comparison));
+    let unknown = unknown.or_else(|| blind_reason(comparison));
     if options.require_not_worse {
-        return not_worse(comparison, unknown.is_none());
+        return decide_not_worse(comparison, unknown.is_none());
     }
-    match fallen(comparison).or(unknown) {
+    match fallen_reason(comparison).or(unknown) {
         Some(reason) => cannot_tell(reason, comparison),
         None => Decision::Holds,
     }
 }
 
 /// Whether the suite is shown to be no worse: by the lower end of its interval, where nothing is unknown.
-fn not_worse(comparison: &Comparison, all_known: bool) -> Decision {
+fn decide_not_worse(comparison: &Comparison, all_known: bool) -> Decision {
     let options = &comparison.options;
     let outcomes = comparison.suite.outcomes.as_ref();
     let interval = outcomes.and_then(|outcomes| outcomes.interval);
     let few = outcomes.is_some_and(|found| found.agents < LEAST_FOR_INTERVAL);
-    if few && all_known && fallen(comparison).is_none() {
+    if few && all_known && fallen_reason(comparison).is_none() {
         let reason = format!(
             "`require: not_worse` needs an interval over agents, and {} {} too few for one: it needs {LEAST_FOR_INTERVAL} or more",
-            counted(outcomes.map_or(0, |found| found.agents), "compared agent"),
+            pluralize(outcomes.map_or(0, |found| found.agents), "compared agent"),
             if outcomes.is_some_and(|found| found.agents == 1) {
                 "is"
             } else {
@@ -141,7 +141,7 @@ fn not_worse(comparison: &Comparison, all_known: bool) -> Decision {
 
 /// That fewer runs of agents passed than before, in too few runs: each drop would be a finding if its agent were the
 /// only one.
-fn fallen(comparison: &Comparison) -> Option<String> {
+fn fallen_reason(comparison: &Comparison) -> Option<String> {
     if !comparison.options.fail_on.contains(&Metric::Outcomes) {
         return None;
     }
@@ -150,9 +150,9 @@ fn fallen(comparison: &Comparison) -> Option<String> {
     let subject = match agents.len() {
         0 => return None,
         1 => "1 agent passes".to_owned(),
-        more => format!("{} pass", counted(more, "agent")),
+        more => format!("{} pass", pluralize(more, "agent")),
     };
-    let more = super::rank::more_runs(&agents)?;
+    let more = super::rank::more_runs_text(&agents)?;
     Some(format!(
         "{subject} less often than before, and the runs are too few to say whether this is chance: {more} would decide"
     ))
@@ -160,7 +160,7 @@ fn fallen(comparison: &Comparison) -> Option<String> {
 
 /// That agents have no runs any more, or none of which anything is judged, or were asked something else before:
 /// that is no proof that they did not get worse.
-fn gone(comparison: &Comparison) -> Option<String> {
+fn gone_reason(comparison: &Comparison) -> Option<String> {
     let agents = comparison.agents.iter();
     let unjudged = agents.filter(|agent| agent.is_no_longer_judged()).count();
     let counts = [
@@ -172,14 +172,14 @@ fn gone(comparison: &Comparison) -> Option<String> {
         dropped => dropped,
     };
     let have = counts.into_iter().find_map(|(count, what)| {
-        let (has, they) = agents_have(count)?;
+        let (has, they) = agents_with_verb(count)?;
         Some((format!("{has}{what}"), they))
     });
     if have.is_none() && dropped > 0 {
         let is = if dropped == 1 { "is" } else { "are" };
         return Some(format!(
             "{} of the baseline {is} gone: no suite asks for {}",
-            counted(dropped, "agent"),
+            pluralize(dropped, "agent"),
             if dropped == 1 { "it" } else { "them" }
         ));
     }
@@ -187,7 +187,7 @@ fn gone(comparison: &Comparison) -> Option<String> {
         0 => None,
         1 => Some(("1 agent cannot be compared".to_owned(), "it")),
         more => Some((
-            format!("{} cannot be compared", counted(more, "agent")),
+            format!("{} cannot be compared", pluralize(more, "agent")),
             "they",
         )),
     })?;
@@ -196,12 +196,12 @@ fn gone(comparison: &Comparison) -> Option<String> {
 
 /// That of a metric which may fail, agents have less evidence than in the baseline: what is not there
 /// shows nothing.
-fn lost(comparison: &Comparison) -> Option<String> {
+fn lost_reason(comparison: &Comparison) -> Option<String> {
     let options = &comparison.options;
     let agents = |metric: Metric, has_lost: fn(&AgentComparison) -> bool| {
         let may_fail = options.fail_on.contains(&metric);
         let agents = comparison.agents.iter().filter(|agent| has_lost(agent));
-        agents_have(if may_fail { agents.count() } else { 0 })
+        agents_with_verb(if may_fail { agents.count() } else { 0 })
     };
     let outcomes = agents(Metric::Outcomes, AgentComparison::has_lost_outcomes);
     let outcomes = outcomes.map(|(has, they)| {
@@ -219,13 +219,13 @@ fn lost(comparison: &Comparison) -> Option<String> {
 }
 
 /// So many agents as a subject with its verb, and the pronoun for them; nothing of none.
-fn agents_have(count: usize) -> Option<(String, &'static str)> {
+fn agents_with_verb(count: usize) -> Option<(String, &'static str)> {
     let (has, they) = match count {
         0 => return None,
         1 => ("has", "it"),
         _ => ("have", "they"),
     };
-    Some((format!("{} {has}", counted(count, "agent")), they))
+    Some((format!("{} {has}", pluralize(count, "agent")), they))
 }
 
 fn cannot_tell(reason: String, comparison: &Comparison) -> Decision {
@@ -265,7 +265,7 @@ fn behaviour_could_tell(comparison: &Comparison) -> bool {
 
 /// Why no result could have been a finding; `None` when one could. Where outcomes may fail they
 /// decide: a suite that sees costs alone says nothing of what people ask first.
-fn blind(comparison: &Comparison) -> Option<String> {
+fn blind_reason(comparison: &Comparison) -> Option<String> {
     let fail_on = &comparison.options.fail_on;
     if !fail_on.contains(&Metric::Outcomes) {
         let could_tell = fail_on.iter().any(|metric| match metric {
@@ -308,15 +308,15 @@ fn blind(comparison: &Comparison) -> Option<String> {
         });
         return Some(format!(
             "{passed} of {} of the baseline passed, too few for a loss to show{about}",
-            counted(runs, "run")
+            pluralize(runs, "run")
         ));
     }
-    let most = outcomes.clone().map(super::OutcomesCompared::runs);
+    let most = outcomes.clone().map(super::OutcomesCompared::fewer_runs);
     let most = most.max().unwrap_or(0);
     let needed = outcomes.map(super::OutcomesCompared::runs_for_all).min();
     let needed = needed.unwrap_or(0);
     let are = if most == 1 { "is" } else { "are" };
-    let runs = counted(most, "run");
+    let runs = pluralize(most, "run");
     Some(format!(
         "{runs} {are} too few: you need {needed} on each side to show a fall to no passed run, and more to show a smaller loss"
     ))

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::cost::OtherMachines;
-use super::{AgentComparison, CostKind, RunSample, RunsOfSide};
+use super::{AgentComparison, CostKind, RunSample, RunShare};
 
 /// Why the cost of an agent is not compared, where it is not.
 ///
@@ -12,16 +12,16 @@ use super::{AgentComparison, CostKind, RunSample, RunsOfSide};
 #[serde(rename_all = "snake_case", tag = "why", content = "runs")]
 pub enum NoCost {
     /// So many runs before and now do not say it.
-    NotRecorded([RunsOfSide; 2]),
+    NotRecorded([RunShare; 2]),
     /// So many runs before and now have an estimate, and the other side has measured costs.
-    Estimated([RunsOfSide; 2]),
+    Estimated([RunShare; 2]),
 }
 
 /// What runs of both sides do not say.
 #[derive(Debug, Clone)]
 pub(super) struct Gaps {
-    pub(super) unjudged: Option<[RunsOfSide; 2]>,
-    pub(super) without_outcome: Option<[RunsOfSide; 2]>,
+    pub(super) unjudged: Option<[RunShare; 2]>,
+    pub(super) without_outcome: Option<[RunShare; 2]>,
     pub(super) no_cost: Option<NoCost>,
     pub(super) other_machines: Option<OtherMachines>,
 }
@@ -29,12 +29,12 @@ pub(super) struct Gaps {
 impl Gaps {
     pub(super) fn find(sides: [&[RunSample]; 2], kind: CostKind) -> Self {
         let some = |is: fn(&RunSample) -> bool| {
-            let counts = sides.map(|side| RunsOfSide::count(side, is));
+            let counts = sides.map(|side| RunShare::count(side, is));
             counts.iter().any(|side| side.runs > 0).then_some(counts)
         };
         let recorded = some(|run| run.outcome_recorded);
         let estimated = sides
-            .map(|side| RunsOfSide::count(side, |run| run.cost.is_some_and(|cost| cost.estimated)));
+            .map(|side| RunShare::count(side, |run| run.cost.is_some_and(|cost| cost.estimated)));
         let is_of_one = {
             let [before, now] = estimated;
             (before.runs == 0) != (now.runs == 0)
@@ -66,13 +66,13 @@ impl NoCost {
                 "no run has a recorded cost".to_owned()
             }
             Self::NotRecorded([before, now]) => {
-                let before = before.counted();
+                let before = before.describe();
                 format!("{before} before and {now} now have no recorded cost")
             }
             Self::Estimated([before, now]) => {
                 format!(
                     "{} before and {now} now have an estimate, and the others are measured",
-                    before.counted()
+                    before.describe()
                 )
             }
         }
@@ -80,7 +80,7 @@ impl NoCost {
 }
 
 /// Whether something is missing of more runs now than before, and of a larger part of them.
-fn is_a_loss([before, now]: [RunsOfSide; 2]) -> bool {
+fn is_a_loss([before, now]: [RunShare; 2]) -> bool {
     let all_now = now.runs == now.of && before.runs < before.of;
     all_now || (now.runs > before.runs && now.runs * before.of > before.runs * now.of)
 }

@@ -35,14 +35,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::number::{real, wide};
+use crate::number::{to_f64, to_u64};
 use crate::stats::discovery::discoveries;
 use crate::stats::energy_distance::Distances;
 use crate::stats::rank_sum::RankSum;
 use crate::words::words;
 use gaps::Gaps;
 
-pub use behaviour::{BehaviourCompared, ChangedArgument, Differences, Seen, SuiteBehaviour};
+pub use behaviour::{BehaviourCompared, ChangedArgument, Differences, Occurrence, SuiteBehaviour};
 pub use cost::{CostCompared, OtherMachines, SuiteCost};
 pub use decision::Decision;
 pub use gaps::NoCost;
@@ -50,7 +50,7 @@ pub use options::{CompareOptions, EmptyBaseline, Metric};
 pub use outcomes::{OutcomesCompared, Passed};
 pub use rank::Undecided;
 pub use sample::{
-    AgentChange, AgentName, AgentSamples, Behaviour, Cost, CostKind, RunSample, RunsOfSide, Sides,
+    AgentChange, AgentName, AgentSamples, Behaviour, Cost, CostKind, RunSample, RunShare, Sides,
 };
 pub use suite::SuiteOutcomes;
 pub use text::{AgentNames, Row, ShownAgents};
@@ -89,9 +89,9 @@ pub struct AgentComparison {
     /// Outcomes, where they are known on both sides.
     pub outcomes: Option<OutcomesCompared>,
     /// Runs of the baseline and of the candidate that outcomes leave out, where there are any.
-    pub unjudged: Option<[RunsOfSide; 2]>,
+    pub unjudged: Option<[RunShare; 2]>,
     /// Runs of the baseline and of the candidate whose recordings do not say if they passed, where others say it.
-    pub without_outcome: Option<[RunsOfSide; 2]>,
+    pub without_outcome: Option<[RunShare; 2]>,
     /// Cost, where it is known on both sides.
     pub cost: Option<CostCompared>,
     /// Why the cost is not compared, where runs do not say it.
@@ -159,15 +159,15 @@ pub struct NotComparable {
 /// its runs were recorded anew that met a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Chosen {
+pub struct SelectedRuns {
     /// The stem of its recordings.
     pub agent: String,
     /// The runs of the baseline that are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lost: Option<RunsOfSide>,
+    pub lost: Option<RunShare>,
     /// The runs of the candidate that were recorded anew because they met a change, where the others were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub met_change: Option<RunsOfSide>,
+    pub met_change: Option<RunShare>,
 }
 
 /// Two sides, compared.
@@ -201,7 +201,7 @@ pub struct Comparison {
     /// What the compared agents are now that they were not before, by their stems.
     pub changes: BTreeMap<String, Vec<AgentChange>>,
     /// Agents of whose baseline only a choice of the runs is left.
-    pub chosen: Vec<Chosen>,
+    pub chosen: Vec<SelectedRuns>,
     /// All agents together.
     pub suite: SuiteComparison,
     /// What it comes to.
@@ -305,7 +305,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         let called = sample.name.iter();
         names.extend(called.map(|called| (name.clone(), called.clone())));
         if sample.lost.or(sample.met_change).is_some() {
-            chosen.push(Chosen {
+            chosen.push(SelectedRuns {
                 agent: name.clone(),
                 lost: sample.lost,
                 met_change: sample.met_change,
@@ -336,7 +336,7 @@ pub fn compare(samples: &[AgentSamples], options: &CompareOptions) -> Comparison
         format: FORMAT,
         options: options.clone(),
         names,
-        agents: judged.into_iter().map(Judged::comparison).collect(),
+        agents: judged.into_iter().map(JudgedAgent::comparison).collect(),
         unchanged,
         new,
         gone,
@@ -380,7 +380,7 @@ pub fn compare_agent(
 }
 
 /// An agent, compared, with what the suite's tests need of it.
-struct Judged {
+struct JudgedAgent {
     agent: String,
     outcomes: Option<OutcomesCompared>,
     cost: Option<(CostCompared, RankSum)>,
@@ -388,7 +388,7 @@ struct Judged {
     behaviour: Option<(BehaviourCompared, Distances)>,
 }
 
-impl Judged {
+impl JudgedAgent {
     fn comparison(self) -> AgentComparison {
         AgentComparison {
             agent: self.agent,
@@ -404,7 +404,7 @@ impl Judged {
 }
 
 /// Compares each of these agents, with its share of α for each metric.
-fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> {
+fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<JudgedAgent> {
     let share = |has: fn(&&ComparedAgent<'_>) -> bool| {
         options.agent_share(agents.iter().filter(has).count())
     };
@@ -412,7 +412,7 @@ fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> 
     let of_behaviour = share(|agent| agent.behaviours.is_some());
     let of_behaviour = options.fails_on_behaviour().then_some(of_behaviour);
     let mut outcomes = outcomes::Tests::new(share(|agent| agent.passed.is_some()), options.alpha);
-    let judged = agents.iter().map(|agent| Judged {
+    let judged = agents.iter().map(|agent| JudgedAgent {
         agent: agent.name.to_owned(),
         gaps: agent.gaps.clone(),
         outcomes: agent.passed.map(|(before, now)| {
@@ -427,7 +427,7 @@ fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> 
             behaviour::compare(agent.name, before, now, of_behaviour, options.seed)
         }),
     });
-    let mut judged: Vec<Judged> = judged.collect();
+    let mut judged: Vec<JudgedAgent> = judged.collect();
     let behaviours = || judged.iter().filter_map(|one| one.behaviour.as_ref());
     let p_values: Vec<f64> = behaviours().map(|(found, _)| found.tools.p).collect();
     let others = discoveries(&p_values, options.false_discoveries);
@@ -439,7 +439,7 @@ fn judge(agents: &[ComparedAgent<'_>], options: &CompareOptions) -> Vec<Judged> 
 }
 
 /// Compares the suite, by the tests that all its agents make together.
-fn judge_suite(judged: &[Judged], options: &CompareOptions) -> SuiteComparison {
+fn judge_suite(judged: &[JudgedAgent], options: &CompareOptions) -> SuiteComparison {
     let outcomes = judged.iter().filter_map(|one| one.outcomes.as_ref());
     let costs = judged.iter().filter_map(|one| one.cost.as_ref());
     let behaviours = judged.iter().filter_map(|one| one.behaviour.as_ref());

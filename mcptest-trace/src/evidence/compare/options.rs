@@ -98,7 +98,7 @@ impl CompareOptions {
     pub fn agent_share(&self, agents: usize) -> f64 {
         match self.hypotheses.unwrap_or(agents).max(agents) {
             0 | 1 => self.alpha,
-            agents => self.alpha / (2.0 * super::real(agents)),
+            agents => self.alpha / (2.0 * super::to_f64(agents)),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{MetricFinding, RunSample, real};
+use super::{MetricFinding, RunSample, to_f64};
 use crate::stats::boschloo::{Region, Tables};
 use crate::stats::needed::{runs_for_drop, runs_for_share};
 use crate::stats::stratified::Passes;
@@ -31,7 +31,7 @@ impl Passed {
     }
 
     fn percent(self) -> f64 {
-        100.0 * real(self.passed) / real(self.runs)
+        100.0 * to_f64(self.passed) / to_f64(self.runs)
     }
 }
 
@@ -90,11 +90,11 @@ impl OutcomesCompared {
 
     /// Whether a side has fewer runs than would do if all of the baseline passed.
     pub(super) fn has_few_runs(&self) -> bool {
-        real(self.runs()) < f64::from(self.runs_needed)
+        to_f64(self.fewer_runs()) < f64::from(self.runs_needed)
     }
 
     /// The runs of the side that has fewer.
-    pub(super) fn runs(&self) -> usize {
+    pub(super) fn fewer_runs(&self) -> usize {
         self.baseline.runs.min(self.candidate.runs)
     }
 
@@ -151,17 +151,17 @@ impl Tests {
         let tables = self.tables.entry((baseline.runs, candidate.runs));
         let (tables, region) = tables.or_insert_with(|| {
             let tables = Tables::new(baseline.runs, candidate.runs);
-            let region = tables.critical(self.share);
+            let region = tables.critical_region(self.share);
             (tables, region)
         });
         let (before, now) = (baseline.passed, candidate.passed);
         let test = || Tested {
-            worse: tables.worse(before, now),
-            better: tables.better(before, now),
-            smallest: tables.smallest(before),
+            worse: tables.p_worse(before, now),
+            better: tables.p_better(before, now),
+            smallest: tables.smallest_p(before),
             noticeable_drop: region
                 .as_ref()
-                .and_then(|region| tables.noticed_by(region, before)),
+                .and_then(|region| tables.noticeable_drop_in(region, before)),
         };
         let counts = [before, baseline.runs, now, candidate.runs];
         *self.tested.entry(counts).or_insert_with(test)

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{AgentComparison, CompareOptions, Comparison, Metric, MetricFinding};
-use crate::text::counted;
+use crate::text::pluralize;
 
 /// How much an agent asks to be looked at, most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,7 +11,7 @@ pub(super) enum Rank {
     /// Something that fails was found.
     Red,
     /// Something was found that does not fail.
-    Told,
+    Reported,
     /// Nothing was found.
     Quiet,
 }
@@ -58,7 +58,7 @@ impl AgentComparison {
         if self.regressed(options) {
             Rank::Red
         } else if metrics.iter().any(is_found) || unknown || other || lost || self.has_fallen() {
-            Rank::Told
+            Rank::Reported
         } else {
             Rank::Quiet
         }
@@ -66,7 +66,7 @@ impl AgentComparison {
 
     /// Whether there is something to say of it, so that it is shown where others are counted.
     #[must_use]
-    pub fn is_told(&self, options: &CompareOptions) -> bool {
+    pub fn is_reported(&self, options: &CompareOptions) -> bool {
         self.rank(options) != Rank::Quiet
     }
 
@@ -82,14 +82,14 @@ impl AgentComparison {
 
     /// Whether its drop would have been a finding if no other agent had been compared: more runs decide.
     #[must_use]
-    pub fn cannot_be_told_yet(&self) -> bool {
+    pub fn needs_more_runs(&self) -> bool {
         self.finding(Metric::Outcomes) == Some(MetricFinding::CannotBeToldYet)
     }
 
     /// Whether some of its runs passed and none does now, with too few runs to show it.
     pub(super) fn has_fallen_to_none(&self) -> bool {
         let none = |found: &super::OutcomesCompared| found.candidate.passed == 0;
-        self.has_fallen() && !self.cannot_be_told_yet() && self.outcomes.as_ref().is_some_and(none)
+        self.has_fallen() && !self.needs_more_runs() && self.outcomes.as_ref().is_some_and(none)
     }
 
     /// Whether a metric that may fail could have been a finding, with runs as bad as can be. Where outcomes may fail
@@ -125,9 +125,9 @@ impl AgentComparison {
             _ => return None,
         };
         // About so many may be there already, and were too few.
-        let needed = needed.max(super::wide(found.runs()) + 1);
+        let needed = needed.max(super::to_u64(found.fewer_runs()) + 1);
         let more = [found.baseline, found.candidate]
-            .map(|side| needed.saturating_sub(super::wide(side.runs)));
+            .map(|side| needed.saturating_sub(super::to_u64(side.runs)));
         Some(Undecided {
             agent: self.agent.clone(),
             needed,
@@ -139,12 +139,12 @@ impl AgentComparison {
 }
 
 /// How many more runs decide on some agents, in words: `about 4 to 21 more runs each`; nothing of no agent.
-pub(super) fn more_runs(undecided: &[Undecided]) -> Option<String> {
+pub(super) fn more_runs_text(undecided: &[Undecided]) -> Option<String> {
     let most = undecided.iter().map(Undecided::most);
     let (low, high) = (most.clone().min()?, most.max()?);
     let are_certain = undecided.iter().all(|agent| agent.certain);
     let about = if are_certain { "" } else { "about " };
-    let more = counted(usize::try_from(high).unwrap_or(usize::MAX), "more run");
+    let more = pluralize(usize::try_from(high).unwrap_or(usize::MAX), "more run");
     let runs = if low == high {
         more
     } else {
@@ -182,7 +182,7 @@ impl Comparison {
     }
 
     /// How many agents have runs that were recorded anew because they met a change, while others were kept.
-    pub(super) fn met_change(&self) -> usize {
+    pub(super) fn count_rerecorded(&self) -> usize {
         let chosen = self.chosen.iter();
         chosen.filter(|agent| agent.met_change.is_some()).count()
     }

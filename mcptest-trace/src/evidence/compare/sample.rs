@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::eval::{Metrics as _, Prices, count_calls_with};
-use crate::number::rounded_up;
+use crate::number::ceil_to_u64;
 use crate::setters::setters;
-use crate::text::counted;
+use crate::text::pluralize;
 use crate::trace::{Run, canonical_json};
 use crate::words::words;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl CostKind {
 
     /// Whether it depends on the machine that recorded the run.
     #[must_use]
-    pub const fn is_of_machine(self) -> bool {
+    pub const fn depends_on_machine(self) -> bool {
         matches!(self, Self::Ms)
     }
 
@@ -68,7 +68,7 @@ impl CostKind {
         let value = parts.try_fold(targets, |value, part| value.get(part))?;
         let amount = match value.as_u64() {
             Some(amount) if self != Self::Usd => Some(amount),
-            _ => whole(value.as_f64()? / self.unit()),
+            _ => round_to_count(value.as_f64()? / self.unit()),
         };
         amount.map(Cost::measured)
     }
@@ -85,7 +85,7 @@ impl CostKind {
     }
 
     /// What there is less or more of, with its verb.
-    pub(super) const fn noun_is(self) -> &'static str {
+    pub(super) const fn noun_with_verb(self) -> &'static str {
         match self {
             Self::Tokens => "tokens are",
             Self::Steps => "model calls are",
@@ -105,9 +105,9 @@ impl CostKind {
 }
 
 /// The nearest whole number that is not below 0.
-fn whole(value: f64) -> Option<u64> {
+fn round_to_count(value: f64) -> Option<u64> {
     let value = value.round();
-    (value >= 0.0).then(|| rounded_up(value)).flatten()
+    (value >= 0.0).then(|| ceil_to_u64(value)).flatten()
 }
 
 /// What a run cost.
@@ -210,12 +210,12 @@ impl RunSample {
     /// or no step, is one of which none were recorded. Without prices nobody knows what it cost in money.
     #[must_use]
     pub fn from_run(run: &Run, kind: CostKind) -> Self {
-        Self::priced(run, kind, &Prices::default())
+        Self::from_run_with_prices(run, kind, &Prices::default())
     }
 
     /// What a recorded run says. Its cost in money is counted by these prices.
     #[must_use]
-    pub fn priced(run: &Run, kind: CostKind, prices: &Prices) -> Self {
+    pub fn from_run_with_prices(run: &Run, kind: CostKind, prices: &Prices) -> Self {
         let trace = &run.trace;
         let counts = count_calls_with(trace, &run.model, prices);
         let cost = kind.cost_from_targets(&counts.metrics());
@@ -232,7 +232,11 @@ impl RunSample {
         Self::default()
             .with_passed(run.outcome.and_then(|outcome| outcome.passed))
             .with_cost(cost)
-            .with_recorded_on(run.recorded_on.clone().filter(|_| kind.is_of_machine()))
+            .with_recorded_on(
+                run.recorded_on
+                    .clone()
+                    .filter(|_| kind.depends_on_machine()),
+            )
             .with_behaviour(Some(behaviour))
     }
 }
@@ -250,14 +254,14 @@ setters! {
 /// How many runs of a side something is true of, and how many runs the side has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct RunsOfSide {
+pub struct RunShare {
     /// Those runs.
     pub runs: usize,
     /// All runs.
     pub of: usize,
 }
 
-impl RunsOfSide {
+impl RunShare {
     /// So many of so many.
     #[must_use]
     pub const fn new(runs: usize, of: usize) -> Self {
@@ -265,8 +269,8 @@ impl RunsOfSide {
     }
 
     /// Both numbers, and what they count: `1 of 6 runs`.
-    pub(super) fn counted(self) -> String {
-        format!("{} of {}", self.runs, counted(self.of, "run"))
+    pub(super) fn describe(self) -> String {
+        format!("{} of {}", self.runs, pluralize(self.of, "run"))
     }
 
     /// Counts the runs of a side that something is true of.
@@ -275,7 +279,7 @@ impl RunsOfSide {
     }
 }
 
-impl std::fmt::Display for RunsOfSide {
+impl std::fmt::Display for RunShare {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} of {}", self.runs, self.of)
     }
@@ -346,10 +350,10 @@ pub struct AgentSamples {
     pub changes: Vec<AgentChange>,
     /// How many runs of the baseline are gone, where others of it are left among the candidate: somebody
     /// chose, and a choice of runs is no sample.
-    pub lost: Option<RunsOfSide>,
+    pub lost: Option<RunShare>,
     /// How many runs of the candidate were recorded anew because they met a change, where the others were kept: somebody
     /// chose here too.
-    pub met_change: Option<RunsOfSide>,
+    pub met_change: Option<RunShare>,
     /// Why it is gone, where more is known than that there is no recording of it.
     pub gone_because: Option<String>,
 }
@@ -373,8 +377,8 @@ setters! {
     AgentSamples {
         with_name(name: AgentName) => Some(name);
         with_changes(changes: Vec<AgentChange>);
-        with_lost(lost: Option<RunsOfSide>);
-        with_met_change(met_change: Option<RunsOfSide>);
+        with_lost(lost: Option<RunShare>);
+        with_met_change(met_change: Option<RunShare>);
         with_gone_because(gone_because: Option<String>);
     }
 }

@@ -40,7 +40,11 @@ fn side(passed: usize, tokens: u64, last: &str) -> Vec<RunSample> {
     .collect()
 }
 
-fn both(agent: &str, baseline: Vec<RunSample>, candidate: Vec<RunSample>) -> AgentSamples {
+fn compared_agent(
+    agent: &str,
+    baseline: Vec<RunSample>,
+    candidate: Vec<RunSample>,
+) -> AgentSamples {
     let sides = Sides::Both {
         baseline,
         candidate,
@@ -58,7 +62,7 @@ fn outcomes_only(agents: &[(usize, usize, usize)]) -> Vec<AgentSamples> {
         .iter()
         .enumerate()
         .map(|(index, (before, now, runs))| {
-            both(
+            compared_agent(
                 &format!("agent_{index:03}"),
                 side(*before, *runs),
                 side(*now, *runs),
@@ -74,10 +78,10 @@ fn compare_outcomes(agents: &[(usize, usize, usize)]) -> Comparison {
 /// The four agents of the example.
 fn four() -> Vec<AgentSamples> {
     vec![
-        both("d_cancel", side(6, 1200, "cancel"), side(4, 1205, "close")),
-        both("a_refund", side(6, 1000, "refund"), side(1, 1005, "refund")),
-        both("b_search", side(5, 2000, "search"), side(5, 2905, "search")),
-        both("c_book", side(0, 1500, "book"), side(6, 1505, "book")),
+        compared_agent("d_cancel", side(6, 1200, "cancel"), side(4, 1205, "close")),
+        compared_agent("a_refund", side(6, 1000, "refund"), side(1, 1005, "refund")),
+        compared_agent("b_search", side(5, 2000, "search"), side(5, 2905, "search")),
+        compared_agent("c_book", side(0, 1500, "book"), side(6, 1505, "book")),
     ]
 }
 
@@ -177,7 +181,7 @@ fn what_cannot_be_judged_is_said() {
         empty.text(ShownAgents::All),
         "Nothing could be compared.\n\ncannot tell: no agent has comparable runs on both sides. Exit status 3.\n"
     );
-    let unknown = vec![both(
+    let unknown = vec![compared_agent(
         "a",
         vec![RunSample::default()],
         vec![RunSample::default()],
@@ -203,7 +207,7 @@ fn what_is_not_judged_is_left_out_and_told() {
         let others = vec![others; unjudged];
         [judged, others].concat()
     };
-    let some = both("a", runs(6, 0), runs(5, 1));
+    let some = compared_agent("a", runs(6, 0), runs(5, 1));
     let found = compare(std::slice::from_ref(&some), &CompareOptions::default());
     assert_eq!(found.exit_status(), 0);
     let row = &found.rows()[1].cells;
@@ -213,7 +217,7 @@ fn what_is_not_judged_is_left_out_and_told() {
     let verdict = found.agents[0].verdict(&CompareOptions::default());
     assert!(verdict.ends_with(left_out), "{verdict}");
 
-    let none = both("b", runs(6, 0), runs(0, 6));
+    let none = compared_agent("b", runs(6, 0), runs(0, 6));
     let found = compare(&[some, none.clone()], &CompareOptions::default());
     assert_eq!(found.exit_status(), 3);
     assert_eq!(
@@ -230,7 +234,7 @@ fn what_is_not_judged_is_left_out_and_told() {
     let burden = CompareOptions::default().with_require_not_worse(true);
     assert_eq!(compare(&[none], &burden).exit_status(), 1);
 
-    let never = both("c", runs(0, 6), runs(0, 6));
+    let never = compared_agent("c", runs(0, 6), runs(0, 6));
     let found = compare(&[never], &CompareOptions::default());
     assert_eq!(found.exit_status(), 3);
     assert!(
@@ -252,7 +256,7 @@ fn that_nothing_differs_is_said_where_nothing_does() {
         (side(6, 1000, "cancel"), "\n1 calls other tools."),
         (side(6, 1500, "close"), "\n1 costs 49% more tokens."),
     ] {
-        let samples = vec![both("a", side(6, 1000, "close"), now)];
+        let samples = vec![compared_agent("a", side(6, 1000, "close"), now)];
         let found = compare(&samples, &CompareOptions::default());
         let text = found.render_agents();
         assert!(text.ends_with(said), "{text}");
@@ -391,8 +395,8 @@ fn not_worse_must_be_shown_where_it_is_required() {
 #[test]
 fn behaviour_fails_only_where_it_is_asked_to() {
     let samples = vec![
-        both("a", side(6, 1000, "cancel"), side(6, 1000, "close")),
-        both("b", side(6, 1000, "cancel"), side(6, 1000, "cancel")),
+        compared_agent("a", side(6, 1000, "cancel"), side(6, 1000, "close")),
+        compared_agent("b", side(6, 1000, "cancel"), side(6, 1000, "cancel")),
     ];
     assert_eq!(
         compare(&samples, &CompareOptions::default()).exit_status(),
@@ -419,11 +423,11 @@ fn costs_of_too_few_runs_are_no_pass_either() {
         ..CompareOptions::default()
     };
     let few = vec![
-        both("a", short(1000), short(1001)),
-        both("b", short(1000), short(1001)),
+        compared_agent("a", short(1000), short(1001)),
+        compared_agent("b", short(1000), short(1001)),
     ];
     assert_eq!(compare(&few, &asked).exit_status(), 3);
-    let enough = vec![both("a", side(6, 1000, "a"), side(6, 1001, "a"))];
+    let enough = vec![compared_agent("a", side(6, 1000, "a"), side(6, 1001, "a"))];
     assert_eq!(compare(&enough, &asked).exit_status(), 0);
     let behaviour = CompareOptions {
         fail_on: [Metric::Behaviour].into(),
@@ -438,7 +442,7 @@ fn estimates_on_one_side_only_are_not_compared() {
     for run in &mut estimated {
         run.cost.as_mut().unwrap().estimated = true;
     }
-    let samples = vec![both("a", side(6, 1000, "a"), estimated)];
+    let samples = vec![compared_agent("a", side(6, 1000, "a"), estimated)];
     let comparison = compare(&samples, &CompareOptions::default());
     assert_eq!(comparison.agents[0].cost, None);
 }
@@ -461,7 +465,10 @@ fn arguments_that_changed_are_described() {
         with(&[("find.limit", "9"), ("find.q", "\"a\"")]),
         with(&[("find.limit", "9")]),
     ];
-    let comparison = compare(&[both("a", before, now)], &CompareOptions::default());
+    let comparison = compare(
+        &[compared_agent("a", before, now)],
+        &CompareOptions::default(),
+    );
     let line =
         "new argument `find.q` in 1 of 2, lost argument `find.old`, `find.limit` was `5`, is `9`";
     assert_eq!(comparison.rows()[1].described.as_deref(), Some(line));

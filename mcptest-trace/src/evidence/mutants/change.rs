@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::trace::{ToolCall, Trace, canonical_json};
 use serde_json::{Value, json};
 
-use super::turns::{self, Of, Placed};
+use super::turns::{self, Placed, TurnKind};
 
 /// A change of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +84,7 @@ impl Change {
             Self::Tool { call, .. } | Self::Args { call, .. } => {
                 let before = &trace.tool_calls[*call];
                 let (name, args) = self.apply_to_call(before);
-                turns::edit(&mut turns, calls, Of::Call, *call, |text| {
+                turns::edit(&mut turns, calls, TurnKind::Call, *call, |text| {
                     let (head, _) = text.split_once(" with ")?;
                     let head = head.strip_suffix(before.name.as_str())?;
                     Some(format!("{head}{name} with {}", canonical_json(&args)))
@@ -92,9 +92,11 @@ impl Change {
             }
             Self::FailResult(call) => {
                 let failed = |_: &str| Some(FAILED.to_owned());
-                turns::edit(&mut turns, calls, Of::Result, *call, failed);
+                turns::edit(&mut turns, calls, TurnKind::Result, *call, failed);
             }
-            Self::DropResult(call) => turns::edit(&mut turns, calls, Of::Result, *call, |_| None),
+            Self::DropResult(call) => {
+                turns::edit(&mut turns, calls, TurnKind::Result, *call, |_| None)
+            }
             Self::Claim(claim) => {
                 let before = trace.closing().unwrap_or_default();
                 turns::replace_closing(&mut turns, before, &format!("{before}{claim}"));
@@ -111,7 +113,7 @@ impl Change {
     }
 
     /// The call whose name or arguments the change replaces.
-    pub(super) fn call(&self) -> Option<usize> {
+    pub(super) fn edited_call(&self) -> Option<usize> {
         match self {
             Self::Tool { call, .. } | Self::Args { call, .. } => Some(*call),
             _ => None,
@@ -122,13 +124,13 @@ impl Change {
     pub(super) fn affected_call(&self) -> Option<usize> {
         match self {
             Self::FailResult(call) | Self::DropResult(call) => Some(*call),
-            _ => self.call(),
+            _ => self.edited_call(),
         }
     }
 
     /// The name and the arguments of a call with this change.
     pub(super) fn apply_to_call<'c>(&'c self, call: &'c ToolCall) -> (&'c str, Cow<'c, Value>) {
-        let mut args = given(call);
+        let mut args = arguments_object(call);
         match self {
             Self::Tool { name, .. } => return (name, args),
             Self::Args { edit, .. } => edit.apply(args.to_mut()),
@@ -153,7 +155,7 @@ impl Change {
 }
 
 /// The arguments of a call: none are `{}`.
-pub(super) fn given(call: &ToolCall) -> Cow<'_, Value> {
+pub(super) fn arguments_object(call: &ToolCall) -> Cow<'_, Value> {
     if call.args.is_null() {
         Cow::Owned(json!({}))
     } else {

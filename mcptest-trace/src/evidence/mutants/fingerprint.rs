@@ -10,7 +10,7 @@ use crate::trace::leaves::{PathPart, pointer};
 use crate::trace::{Run, canonical_json};
 use serde_json::Value;
 
-use super::change::{ArgsEdit, Change, given};
+use super::change::{ArgsEdit, Change, arguments_object};
 
 /// The original and the mutants seen so far.
 pub(super) struct Fingerprints<'a> {
@@ -34,13 +34,13 @@ struct CallNumbers {
 
 /// The parts of a call that a change replaces, each as a number.
 #[derive(Default)]
-struct Another<'c> {
+struct CallChange<'c> {
     name: Option<&'c str>,
     args: Option<u64>,
     results: Option<u64>,
 }
 
-impl Another<'_> {
+impl CallChange<'_> {
     fn results(results: u64) -> Self {
         Self {
             results: Some(results),
@@ -63,7 +63,7 @@ impl<'a> Fingerprints<'a> {
         }
         let calls = trace.tool_calls.iter().zip(&results).enumerate();
         let calls = calls.map(|(place, (call, results))| CallNumbers {
-            args: number_of_places(&given(call), ""),
+            args: number_of_places(&arguments_object(call), ""),
             others: number(&recorded_beside(run, place)),
             results: number(results),
         });
@@ -75,7 +75,7 @@ impl<'a> Fingerprints<'a> {
             known: BTreeSet::new(),
         };
         for place in 0..seen.calls.len() {
-            let unit = seen.unit(place, &Another::default());
+            let unit = seen.unit(place, &CallChange::default());
             seen.first.push(add(times(seen.first[place], BASE), unit));
             seen.powers.push(times(seen.powers[place], BASE));
         }
@@ -99,22 +99,22 @@ impl<'a> Fingerprints<'a> {
             }
             Change::Tool { call, name } => self.with(
                 *call,
-                &Another {
+                &CallChange {
                     name: Some(name),
-                    ..Another::default()
+                    ..CallChange::default()
                 },
             ),
             Change::Args { call, edit } => self.with(
                 *call,
-                &Another {
+                &CallChange {
                     args: Some(self.number_of_edited(*call, edit)),
-                    ..Another::default()
+                    ..CallChange::default()
                 },
             ),
-            Change::FailResult(call) => self.with(*call, &Another::results(number(&"failed"))),
+            Change::FailResult(call) => self.with(*call, &CallChange::results(number(&"failed"))),
             Change::DropResult(call) => {
                 let none = number::<[(bool, String)]>(&[]);
-                self.with(*call, &Another::results(none))
+                self.with(*call, &CallChange::results(none))
             }
             Change::Truncate(kept) => self.range(0..*kept),
             Change::Claim(_) | Change::DropClosing | Change::GrowTokens(_) | Change::StopReason => {
@@ -134,7 +134,7 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// A number for a call and its results, with what is another of it.
-    fn unit(&self, call: usize, another: &Another<'_>) -> u64 {
+    fn unit(&self, call: usize, another: &CallChange<'_>) -> u64 {
         let own = &self.calls[call];
         let name = self.run.trace.tool_calls[call].name.as_str();
         let name = another.name.unwrap_or(name);
@@ -144,7 +144,7 @@ impl<'a> Fingerprints<'a> {
     }
 
     /// All calls, with what is another of one of them.
-    fn with(&self, call: usize, another: &Another<'_>) -> List {
+    fn with(&self, call: usize, another: &CallChange<'_>) -> List {
         let before = self.joined(self.range(0..call), (self.unit(call, another), 1));
         self.joined(before, self.range(call + 1..self.calls.len()))
     }
@@ -162,7 +162,7 @@ impl<'a> Fingerprints<'a> {
 
     fn number_of_edited(&self, call: usize, edit: &ArgsEdit) -> u64 {
         let all = self.calls[call].args;
-        let args = given(&self.run.trace.tool_calls[call]);
+        let args = arguments_object(&self.run.trace.tool_calls[call]);
         let now = |at: &str, value: &Value| number_of_places(value, at);
         let before = |at: &str| args.pointer(at).map_or(0, |value| now(at, value));
         match edit {

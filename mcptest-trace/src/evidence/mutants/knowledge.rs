@@ -78,7 +78,7 @@ impl CallFacts {
             };
             let next = used.get(place + 1);
             calls.push(Self {
-                reads: tools.read_only.reads_call(call),
+                reads: tools.read_only.is_read_only_call(call),
                 succeeded: succeeded[place].is_some_and(|result| !result.is_error),
                 needed: if next.is_some_and(|next| new.iter().any(|word| next.contains(word))) {
                     Needed::ByTheNextCall

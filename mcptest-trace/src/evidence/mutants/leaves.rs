@@ -7,7 +7,7 @@ use super::operator::Operator;
 use super::words::{is_identifier, next_identifier};
 
 /// A scalar in words: texts without quotes.
-pub(super) fn plain(value: &Value) -> String {
+pub(super) fn scalar_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => canonical_json(other),
@@ -15,7 +15,7 @@ pub(super) fn plain(value: &Value) -> String {
 }
 
 /// Changes a scalar to another one of its kind. There is none for `null`.
-pub(super) fn changed(leaf: &Value) -> Option<(Operator, Value)> {
+pub(super) fn changed_scalar(leaf: &Value) -> Option<(Operator, Value)> {
     match leaf {
         Value::Bool(flag) => Some((Operator::ChangeFlag, json!(!flag))),
         Value::Number(number) => {

@@ -191,15 +191,15 @@ impl Mutant {
     /// [`Mutant::apply`]. `trace` is of the run that it was made from.
     #[must_use]
     pub fn trace(&self, trace: &Trace) -> Trace {
-        typed::changed(trace, &self.change).0
+        typed::changed_trace(trace, &self.change).0
     }
 
     /// The broken run; `run` is the one that it was made from. The envelope that target paths start from
     /// is made when it is first looked at.
     #[must_use]
     pub fn apply(&self, run: &Run) -> Run {
-        let (trace, from) = typed::changed(&run.trace, &self.change);
-        run.changed(trace, recorded::changed(run, &self.change, from))
+        let (trace, from) = typed::changed_trace(&run.trace, &self.change);
+        run.changed(trace, recorded::changed_envelope(run, &self.change, from))
     }
 
     /// The mutant on one line: agent, run, operator, call (from 1) and what is changed.

@@ -10,7 +10,7 @@ use super::change::{Change, failed};
 use super::typed::Sources;
 
 /// Makes what was recorded of a run with this change.
-pub(super) fn changed(run: &Run, change: &Change, from: Sources) -> Arc<Make> {
+pub(super) fn changed_envelope(run: &Run, change: &Change, from: Sources) -> Arc<Make> {
     let (whole, change) = (Arc::clone(run.shared_envelope()), change.clone());
     Arc::new(move |trace, wanted| {
         let root = whole.as_object().into_iter().flatten();
@@ -26,7 +26,7 @@ fn make(root: &mut Map<String, Value>, change: &Change, from: &Sources, trace: &
     let moved = change.order().is_some();
     if let Some(recorded) = items(root, "tool_calls") {
         pick(recorded, &from.calls);
-        if let Some(call) = change.call()
+        if let Some(call) = change.edited_call()
             && let Some(recorded) = recorded.get_mut(call)
             && let Some(changed) = trace.tool_calls.get(call)
         {

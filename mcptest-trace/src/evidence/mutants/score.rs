@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Mutant, MutantLabel, Operator, OperatorKind};
-use crate::number::{real, share};
+use crate::number::{share, to_f64};
 
 /// What the gates made of a mutant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -147,7 +147,7 @@ fn mean(counts: impl Iterator<Item = Count>) -> MeanScore {
         all.mutants += count.mutants;
     }
     MeanScore {
-        score: (operators > 0).then(|| sum / real(operators)),
+        score: (operators > 0).then(|| sum / to_f64(operators)),
         count: all,
     }
 }

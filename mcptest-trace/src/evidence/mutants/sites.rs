@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Tools;
-use super::change::{ArgsEdit, Change, given};
+use super::change::{ArgsEdit, Change, arguments_object};
 use super::knowledge::{CallFacts, Needed};
-use super::leaves::{changed, plain};
+use super::leaves::{changed_scalar, scalar_text};
 use super::operator::Operator;
 use super::words::claim;
 
@@ -49,12 +49,12 @@ pub(super) fn find_sites(run: &Run, tools: &Tools<'_>) -> Vec<Site> {
         tools,
         found: Vec::new(),
     };
-    sites.orders();
-    sites.other_tools();
-    sites.arguments();
-    sites.results();
-    sites.closing();
-    sites.whole();
+    sites.add_order_sites();
+    sites.add_other_tool_sites();
+    sites.add_argument_sites();
+    sites.add_result_sites();
+    sites.add_closing_sites();
+    sites.add_run_sites();
     sites.found
 }
 
@@ -85,7 +85,7 @@ impl SiteFinder<'_> {
     }
 
     /// Adds a change of the whole run, which makes it worse.
-    fn add_whole(&mut self, operator: Operator, what: impl Into<String>, change: Change) {
+    fn add_for_run(&mut self, operator: Operator, what: impl Into<String>, change: Change) {
         self.add(operator, MutantLabel::Counted, None, what, change);
     }
 
@@ -103,7 +103,7 @@ impl SiteFinder<'_> {
         }
     }
 
-    fn orders(&mut self) {
+    fn add_order_sites(&mut self) {
         let calls = self.calls.len();
         for call in 0..calls {
             let order = vec![0..call, call + 1..calls];
@@ -132,7 +132,7 @@ impl SiteFinder<'_> {
         }
         for call in 1..calls {
             let order = vec![0..call - 1, call..call + 1, call - 1..call, call + 1..calls];
-            let label = self.swapped(call - 1);
+            let label = self.swap_label(call - 1);
             let what = format!("with {}", self.calls[call].name);
             let change = Change::Order(order);
             self.add(Operator::SwapCalls, label, call - 1, what, change);
@@ -150,7 +150,7 @@ impl SiteFinder<'_> {
         }
     }
 
-    fn swapped(&self, first: usize) -> MutantLabel {
+    fn swap_label(&self, first: usize) -> MutantLabel {
         let together = self.calls[first].step.is_some()
             && self.calls[first].step == self.calls[first + 1].step;
         let reads = self.reads(first) && self.reads(first + 1);
@@ -161,7 +161,7 @@ impl SiteFinder<'_> {
         }
     }
 
-    fn other_tools(&mut self) {
+    fn add_other_tool_sites(&mut self) {
         let of_run: BTreeSet<&str> = self.calls.iter().map(|call| call.name.as_str()).collect();
         for (call, recorded) in self.calls.iter().enumerate() {
             let names = if of_run.len() > 1 {
@@ -182,11 +182,11 @@ impl SiteFinder<'_> {
         }
     }
 
-    fn arguments(&mut self) {
+    fn add_argument_sites(&mut self) {
         for (call, recorded) in self.calls.iter().enumerate() {
-            let args = given(recorded);
+            let args = arguments_object(recorded);
             for (path, leaf) in leaves(&args) {
-                let Some((operator, changed)) = changed(leaf) else {
+                let Some((operator, changed)) = changed_scalar(leaf) else {
                     continue;
                 };
                 let reworded = operator == Operator::ChangeText
@@ -202,15 +202,15 @@ impl SiteFinder<'_> {
                 let what = format!(
                     "args{} {} → {}",
                     path_text(&path),
-                    plain(leaf),
-                    plain(&changed)
+                    scalar_text(leaf),
+                    scalar_text(&changed)
                 );
                 let edit = ArgsEdit::At(pointer(&path), changed);
                 self.add(operator, label, call, what, Change::Args { call, edit });
             }
         }
         for (call, recorded) in self.calls.iter().enumerate() {
-            let args = given(recorded);
+            let args = arguments_object(recorded);
             for key in keys(&args) {
                 let edit = ArgsEdit::Without(key.to_owned());
                 let change = Change::Args { call, edit };
@@ -219,7 +219,7 @@ impl SiteFinder<'_> {
             }
         }
         for (call, recorded) in self.calls.iter().enumerate() {
-            if given(recorded).is_object() {
+            if arguments_object(recorded).is_object() {
                 let edit = ArgsEdit::With("mcptest_extra", json!(true));
                 let change = Change::Args { call, edit };
                 let (label, what) = (self.label(call), "args.mcptest_extra");
@@ -228,7 +228,7 @@ impl SiteFinder<'_> {
         }
     }
 
-    fn results(&mut self) {
+    fn add_result_sites(&mut self) {
         for call in 0..self.calls.len() {
             if self.known[call].succeeded {
                 let label = self.label(call);
@@ -242,7 +242,7 @@ impl SiteFinder<'_> {
         }
     }
 
-    fn closing(&mut self) {
+    fn add_closing_sites(&mut self) {
         if self.run.trace.closing().is_none() {
             return;
         }
@@ -254,11 +254,11 @@ impl SiteFinder<'_> {
         for tool in self.tools.names.iter().filter(|tool| !done.contains(*tool)) {
             if let Some(claim) = claim(tool) {
                 let what = format!("{tool}:{claim}");
-                self.add_whole(Operator::FalseClaim, what, Change::Claim(claim));
+                self.add_for_run(Operator::FalseClaim, what, Change::Claim(claim));
             }
         }
         if !self.ends_in_a_call() {
-            self.add_whole(Operator::DropClosing, "", Change::DropClosing);
+            self.add_for_run(Operator::DropClosing, "", Change::DropClosing);
         }
     }
 
@@ -272,11 +272,11 @@ impl SiteFinder<'_> {
             && last.is_some_and(crate::trace::Turn::is_tool_use)
     }
 
-    fn whole(&mut self) {
+    fn add_run_sites(&mut self) {
         let calls = self.calls.len();
         if calls >= 2 {
             let what = format!("after {} of {calls} calls", calls / 2);
-            self.add_whole(Operator::Truncate, what, Change::Truncate(calls / 2));
+            self.add_for_run(Operator::Truncate, what, Change::Truncate(calls / 2));
         }
         if let Some(read) = (0..calls).find(|call| self.reads(*call)) {
             let last = calls - 1;
@@ -293,11 +293,11 @@ impl SiteFinder<'_> {
         let steps = self.run.trace.conversation.steps.len();
         if steps >= 4 {
             let what = format!("from step {} of {steps}", steps / 2 + 1);
-            self.add_whole(Operator::GrowTokens, what, Change::GrowTokens(steps / 2));
+            self.add_for_run(Operator::GrowTokens, what, Change::GrowTokens(steps / 2));
         }
         if self.run.trace.conversation.stop_reason == Some(StopReason::Completed) {
             let what = "completed → turn_budget";
-            self.add_whole(Operator::StopReason, what, Change::StopReason);
+            self.add_for_run(Operator::StopReason, what, Change::StopReason);
         }
     }
 }

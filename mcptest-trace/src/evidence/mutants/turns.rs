@@ -7,7 +7,7 @@ use crate::trace::Turn;
 
 /// What a turn stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum TurnKind {
     /// A call: `tool_use …` of the assistant.
     Call,
     /// A result: the role `tool`.
@@ -17,15 +17,15 @@ pub(super) enum Of {
 /// A turn, and its place in the original.
 pub(super) type Placed = (usize, Turn);
 
-fn kind((_, turn): &Placed) -> Option<Of> {
+fn kind((_, turn): &Placed) -> Option<TurnKind> {
     if turn.is_tool_use() {
-        return Some(Of::Call);
+        return Some(TurnKind::Call);
     }
-    (turn.role == "tool").then_some(Of::Result)
+    (turn.role == "tool").then_some(TurnKind::Result)
 }
 
 /// The places of the turns of a kind, where there are as many as calls.
-fn places(turns: &[Placed], calls: usize, of: Of) -> Option<Vec<usize>> {
+fn places(turns: &[Placed], calls: usize, of: TurnKind) -> Option<Vec<usize>> {
     let found = (0..turns.len()).filter(|place| kind(&turns[*place]) == Some(of));
     let found: Vec<usize> = found.collect();
     (found.len() == calls).then_some(found)
@@ -35,7 +35,7 @@ fn places(turns: &[Placed], calls: usize, of: Of) -> Option<Vec<usize>> {
 pub(super) fn edit(
     turns: &mut Vec<Placed>,
     calls: usize,
-    of: Of,
+    of: TurnKind,
     call: usize,
     text: impl Fn(&str) -> Option<String>,
 ) {
@@ -45,7 +45,7 @@ pub(super) fn edit(
     let (_, turn) = &mut turns[place];
     match text(&turn.content) {
         Some(text) => turn.content = text,
-        None if of == Of::Result => _ = turns.remove(place),
+        None if of == TurnKind::Result => _ = turns.remove(place),
         None => {}
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn anchors(order: &[usize]) -> Vec<usize> {
 
 /// The turns with those of calls and results in the new order.
 pub(super) fn reordered(turns: &[Placed], order: &[usize], calls: usize) -> Vec<Placed> {
-    let kinds = [Of::Call, Of::Result].map(|of| places(turns, calls, of));
+    let kinds = [TurnKind::Call, TurnKind::Result].map(|of| places(turns, calls, of));
     if is_permutation(order, calls) {
         let mut from: Vec<usize> = (0..turns.len()).collect();
         for places in kinds.iter().flatten() {
@@ -132,7 +132,7 @@ pub(super) fn reordered(turns: &[Placed], order: &[usize], calls: usize) -> Vec<
 /// Takes away what was said after the first calls; the turns of the other calls stay for the
 /// reordering, which takes them away.
 pub(super) fn truncate(turns: &mut Vec<Placed>, calls: usize, kept: usize) {
-    let called = places(turns, calls, Of::Call);
+    let called = places(turns, calls, TurnKind::Call);
     let Some(next) = called.and_then(|places| places.get(kept).copied()) else {
         drop_last_text(turns);
         return;

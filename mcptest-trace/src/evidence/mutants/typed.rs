@@ -13,7 +13,7 @@ pub(super) struct Sources {
 }
 
 /// Applies a change to a trace. Returns the trace, and where its parts come from.
-pub(super) fn changed(before: &Trace, change: &Change) -> (Trace, Sources) {
+pub(super) fn changed_trace(before: &Trace, change: &Change) -> (Trace, Sources) {
     let (all, order) = (before.tool_calls.len(), change.order());
     let calls: Vec<usize> = order.clone().unwrap_or_else(|| (0..all).collect());
     // Each result with the call that it answers now.
@@ -116,7 +116,7 @@ fn edit(trace: &mut Trace, change: &Change) {
             trace.final_response = Some(format!("{before}{claim}"));
         }
         Change::DropClosing | Change::Truncate(_) => trace.final_response = Some(String::new()),
-        Change::GrowTokens(from) => grow(&mut trace.conversation, *from),
+        Change::GrowTokens(from) => grow_tokens(&mut trace.conversation, *from),
         Change::DropResult(call) => trace.tool_calls[*call].own = None,
         Change::Order(_) | Change::StopReason => {}
     }
@@ -136,7 +136,7 @@ fn move_bounds(conversation: &mut Conversation, anchors: &[usize]) {
 }
 
 /// Triples the prompt tokens of each step from this one on, and adapts those of the whole run.
-fn grow(conversation: &mut Conversation, from: usize) {
+fn grow_tokens(conversation: &mut Conversation, from: usize) {
     let mut more = 0;
     for step in conversation.steps.iter_mut().skip(from) {
         if let Some(prompt) = &mut step.prompt {

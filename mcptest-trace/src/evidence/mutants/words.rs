@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::trace::words_of_tool;
+use crate::trace::tool_name_words;
 
 /// Verbs of change with their participles.
 const PARTICIPLES: &str = "create=created update=updated delete=deleted remove=removed send=sent \
@@ -12,7 +12,7 @@ const PARTICIPLES: &str = "create=created update=updated delete=deleted remove=r
 
 /// A claim that this tool did its work; `None` where its first word is no verb of change.
 pub(super) fn claim(tool: &str) -> Option<String> {
-    let words = words_of_tool(tool);
+    let words = tool_name_words(tool);
     let (verb, rest) = words.split_first()?;
     let mut pairs = PARTICIPLES.split(' ').filter_map(|it| it.split_once('='));
     let (_, participle) = pairs.find(|(base, _)| base == verb)?;

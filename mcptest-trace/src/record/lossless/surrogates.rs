@@ -10,19 +10,19 @@ const FIRST_HALF: u32 = 0xe000;
 const FIRST_UNIT: u32 = 0xd800;
 
 /// The escapes that stand for half a character until its other half comes.
-pub(super) fn marked(unit: u16) -> String {
+pub(super) fn mark_surrogate(unit: u16) -> String {
     let half = FIRST_HALF + (u32::from(unit) - FIRST_UNIT);
     format!("\\u{:04x}\\u{half:04x}", u32::from(MARK))
 }
 
 /// A value in which two halves that stand together are one character. A half alone is U+FFFD. Whether there was a
 /// half alone.
-pub fn rejoined(value: &mut Value) -> bool {
+pub fn rejoin_surrogates(value: &mut Value) -> bool {
     match value {
         Value::String(text) => rejoin(text),
         Value::Array(items) => items
             .iter_mut()
-            .fold(false, |any, item| rejoined(item) | any),
+            .fold(false, |any, item| rejoin_surrogates(item) | any),
         Value::Object(map) => {
             let mut any = false;
             if map.keys().any(|key| key.contains(MARK)) {
@@ -35,7 +35,7 @@ pub fn rejoined(value: &mut Value) -> bool {
                     .collect();
             }
             map.values_mut()
-                .fold(any, |any, value| rejoined(value) | any)
+                .fold(any, |any, value| rejoin_surrogates(value) | any)
         }
         _ => false,
     }
@@ -75,7 +75,7 @@ fn rejoin(text: &mut String) -> bool {
 }
 
 /// Escapes of half a surrogate pair, replaced.
-pub(super) fn replaced(bytes: &[u8], half: fn(u16) -> String) -> Option<Vec<u8>> {
+pub(super) fn replace_surrogates(bytes: &[u8], half: fn(u16) -> String) -> Option<Vec<u8>> {
     let unit = |at: usize| {
         let escape = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(escape).ok()?, 16).ok()

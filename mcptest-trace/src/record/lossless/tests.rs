@@ -47,7 +47,7 @@ fn halves_that_meet_are_one_character_and_a_half_alone_is_told() {
             .iter()
             .map(|text| piece(text).as_str().unwrap().to_owned());
         let mut value = Value::from(texts.collect::<String>());
-        let alone = rejoined(&mut value);
+        let alone = rejoin_surrogates(&mut value);
         (value.as_str().unwrap().to_owned(), alone)
     };
     assert_eq!(
@@ -71,7 +71,7 @@ fn halves_that_meet_are_one_character_and_a_half_alone_is_told() {
         ("\u{fffd}\u{fdd0}".to_owned(), true)
     );
     let mut value = piece(r#"{"k\ud83d":[{"a":"\ud83d"}],"b":"c"}"#);
-    assert!(rejoined(&mut value));
+    assert!(rejoin_surrogates(&mut value));
     assert_eq!(
         value,
         json!({ "k\u{fffd}": [{ "a": "\u{fffd}" }], "b": "c" })
@@ -87,11 +87,11 @@ fn a_byte_order_mark_is_no_part_of_json() {
 #[test]
 fn only_what_lost_nothing_is_exact() {
     assert_eq!(
-        exact(r#"{"n":123456789012345678901}"#),
+        parse_exact(r#"{"n":123456789012345678901}"#),
         Some(json!({ "n": "123456789012345678901" }))
     );
     for lost in [r#"{"a":NaN}"#, r#"["\ud83d"]"#, r#"{"a":1,"a":2}"#, "{"] {
-        assert_eq!(exact(lost), None, "{lost}");
+        assert_eq!(parse_exact(lost), None, "{lost}");
     }
 }
 
@@ -116,7 +116,7 @@ fn numbers_that_would_be_rounded_become_texts() {
 fn what_is_nested_too_deep_is_told_from_what_is_no_json() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(parse(nested(DEEPEST).as_bytes()).is_ok());
-    let told = |text: &str| problem(&parse(text.as_bytes()).unwrap_err());
+    let told = |text: &str| describe_error(&parse(text.as_bytes()).unwrap_err());
     assert_eq!(
         told(&nested(DEEPEST + 1)),
         "is nested deeper than the 127 levels that are read"

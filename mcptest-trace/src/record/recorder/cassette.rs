@@ -28,21 +28,21 @@ impl Recorder {
             conversation["refused"] = true.into();
         }
         let mut trace = json!({
-            "tool_calls": self.calls.iter().map(written_call).collect::<Vec<_>>(),
+            "tool_calls": self.calls.iter().map(call_json).collect::<Vec<_>>(),
             "tool_results": self.results,
             "conversation": conversation,
         });
         if !self.scores.is_empty() {
             trace["scores"] = json!(self.scores);
         }
-        self.talk.write(&mut trace);
+        self.talk.write_to(&mut trace);
         let mut cassette = json!({
             "schema_version": SCHEMA_VERSION,
             "agent_name": self.agent,
             "model": self.model,
             "recorded_at": rfc3339(self.recorded_at),
             "system_prompt": self.system_prompt,
-            "user_prompt": self.talk.first().unwrap_or_default(),
+            "user_prompt": self.talk.first_user_text().unwrap_or_default(),
             "trace": trace,
         });
         if let Some(machine) = recorded_on() {
@@ -58,7 +58,7 @@ impl Recorder {
     }
 }
 
-fn written_call(call: &ToolCall) -> Value {
+fn call_json(call: &ToolCall) -> Value {
     let mut written = json!({
         "name": call.name,
         "server": call.server,

@@ -16,13 +16,13 @@ const BACKSLASH: &str = r"(?:\\|%(?:25)?5[cC])";
 
 /// A pattern that matches a secret in each of its forms.
 pub(super) fn pattern(secret: &str) -> String {
-    let mut forms = vec![text(secret)];
+    let mut forms = vec![text_pattern(secret)];
     // A secret with backslashes may itself be taken from JSON text.
-    if let Some(unescaped) = unescaped(secret) {
-        forms.push(text(&unescaped));
+    if let Some(unescaped) = unescape_json(secret) {
+        forms.push(text_pattern(&unescaped));
     }
     if secret.len() >= HEX {
-        forms.push(secret.bytes().map(hex).collect());
+        forms.push(secret.bytes().map(hex_pattern).collect());
     }
     if secret.len() >= BASE64 {
         for before in 0..3 {
@@ -34,7 +34,7 @@ pub(super) fn pattern(secret: &str) -> String {
 }
 
 /// The secret as it is, in JSON text to two levels, and in percent encoding.
-pub(super) fn text(secret: &str) -> String {
+pub(super) fn text_pattern(secret: &str) -> String {
     let mut pattern = String::new();
     for (index, character) in secret.chars().enumerate() {
         if character.is_ascii_alphanumeric() {
@@ -77,23 +77,27 @@ fn spellings(character: char) -> Vec<String> {
     let units = character.encode_utf16(&mut units);
     let unicode = units.iter().map(|unit| {
         let [high, low] = unit.to_be_bytes();
-        format!("{BACKSLASH}{{1,2}}u{}{}", hex(high), hex(low))
+        format!(
+            "{BACKSLASH}{{1,2}}u{}{}",
+            hex_pattern(high),
+            hex_pattern(low)
+        )
     });
     spellings.push(unicode.collect());
     let mut bytes = [0; 4];
     let bytes = character.encode_utf8(&mut bytes).bytes();
-    spellings.push(bytes.map(percent).collect());
+    spellings.push(bytes.map(percent_pattern).collect());
     spellings.push(escaped);
     spellings
 }
 
 /// Percent encoding, once or twice.
-fn percent(byte: u8) -> String {
-    format!("%(?:25)?{}", hex(byte))
+fn percent_pattern(byte: u8) -> String {
+    format!("%(?:25)?{}", hex_pattern(byte))
 }
 
 /// Two hex digits in either case.
-fn hex(byte: u8) -> String {
+fn hex_pattern(byte: u8) -> String {
     format!("{byte:02x}")
         .chars()
         .map(|digit| {
@@ -128,20 +132,20 @@ fn base64_character(character: u8) -> String {
     match character {
         b'+' => format!(
             r"(?:[+\-]|{}|{BACKSLASH}{{1,2}}u00{})",
-            percent(b'+'),
-            hex(b'+')
+            percent_pattern(b'+'),
+            hex_pattern(b'+')
         ),
         b'/' => format!(
             r"(?:[/_]|{BACKSLASH}{{1,2}}/|{}|{BACKSLASH}{{1,2}}u00{})",
-            percent(b'/'),
-            hex(b'/')
+            percent_pattern(b'/'),
+            hex_pattern(b'/')
         ),
         other => char::from(other).to_string(),
     }
 }
 
 /// A text with backslashes read as the inside of a JSON string, where it is one.
-fn unescaped(secret: &str) -> Option<String> {
+fn unescape_json(secret: &str) -> Option<String> {
     let has_escapes = secret.contains('\\');
     let read = || serde_json::from_str::<String>(&format!("\"{secret}\"")).ok();
     has_escapes

@@ -5,7 +5,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::forms::ALPHABET;
-use super::secret_keys::{json_key, name_of};
+use super::secret_keys::{secret_key_name, sibling_name};
 use super::weak::is_weak;
 
 /// Secrets of one run that are looked for. A run with more is no run of an agent.
@@ -16,9 +16,9 @@ const OPTIONS: &str = r"--?(?:[a-z0-9]+[-_])*(?:api-?key|apikey|access-?key|toke
 
 /// What a run shows as secret, each with its name.
 pub(super) fn from_run(run: &Value) -> Vec<(String, String)> {
-    let mut found = Found::new();
+    let mut found = LearnedSecrets::new();
     if let Some(found) = &mut found {
-        found.look(&run["trace"], None);
+        found.collect(&run["trace"], None);
     }
     found.map(|found| found.secrets).unwrap_or_default()
 }
@@ -32,18 +32,18 @@ pub(super) fn from_run(run: &Value) -> Vec<(String, String)> {
 /// assert_eq!(secrets, [("an argument".to_owned(), "k-0123456789".to_owned())]);
 /// ```
 #[must_use]
-pub fn secrets_of_arguments<T: AsRef<str>>(arguments: &[T]) -> Vec<(String, String)> {
+pub fn secrets_in_arguments<T: AsRef<str>>(arguments: &[T]) -> Vec<(String, String)> {
     let arguments = arguments
         .iter()
         .map(|argument| Value::from(argument.as_ref()));
-    let mut found = Found::new();
+    let mut found = LearnedSecrets::new();
     if let Some(found) = &mut found {
-        found.look(&arguments.collect(), None);
+        found.collect(&arguments.collect(), None);
     }
     found.map(|found| found.secrets).unwrap_or_default()
 }
 
-struct Found {
+struct LearnedSecrets {
     secrets: Vec<(String, String)>,
     option: Regex,
     /// In a text: an option with its value, a header.
@@ -51,7 +51,7 @@ struct Found {
     headers: Regex,
 }
 
-impl Found {
+impl LearnedSecrets {
     fn new() -> Option<Self> {
         Some(Self {
             secrets: Vec::new(),
@@ -68,37 +68,38 @@ impl Found {
     }
 
     /// Looks for secrets in a value that stands at a key.
-    fn look(&mut self, value: &Value, key: Option<&str>) {
+    fn collect(&mut self, value: &Value, key: Option<&str>) {
         match value {
-            Value::String(text) => self.text(text, key),
+            Value::String(text) => self.collect_text(text, key),
             Value::Array(items) => {
                 for (at, item) in items.iter().enumerate() {
                     let option = at.checked_sub(1).and_then(|at| items[at].as_str());
                     let option = option.is_some_and(|option| self.option.is_match(option));
                     match item.as_str().filter(|_| option) {
                         Some(text) => self.add("an argument", text),
-                        None => self.look(item, key),
+                        None => self.collect(item, key),
                     }
                 }
             }
             Value::Object(fields) => {
-                let beside = json_key(fields);
+                let beside = sibling_name(fields);
                 for (key, value) in fields {
                     let name = if key == "value" {
                         beside.unwrap_or(key)
                     } else {
                         key
                     };
-                    self.look(value, Some(name));
+                    self.collect(value, Some(name));
                 }
             }
             _ => {}
         }
     }
 
-    fn text(&mut self, text: &str, key: Option<&str>) {
-        if let Some(name @ ("authorization" | "cookie" | "cookies")) = key.and_then(name_of) {
-            return self.header(name, text);
+    fn collect_text(&mut self, text: &str, key: Option<&str>) {
+        if let Some(name @ ("authorization" | "cookie" | "cookies")) = key.and_then(secret_key_name)
+        {
+            return self.collect_header(name, text);
         }
         let options: Vec<String> = all(&self.options, text, 1);
         for value in options {
@@ -110,14 +111,14 @@ impl Found {
         }
         let names = all(&self.headers, text, 1);
         for (name, value) in names.iter().zip(all(&self.headers, text, 2)) {
-            if let Some(name) = name_of(name) {
-                self.header(name, &value);
+            if let Some(name) = secret_key_name(name) {
+                self.collect_header(name, &value);
             }
         }
     }
 
     /// What a header logs in with: the values of cookies, and the password of a login in base64.
-    fn header(&mut self, name: &'static str, value: &str) {
+    fn collect_header(&mut self, name: &'static str, value: &str) {
         if name != "authorization" {
             for cookie in cookies(value) {
                 self.add("cookie", cookie);
@@ -218,7 +219,7 @@ mod tests {
             "tool_calls": [{ "name": "http_get", "args": args }],
             "tool_results": [{ "call_index": 0, "result": result }],
         } });
-        let redactor = Redactor::new([], Vec::new()).unwrap().with_named();
+        let redactor = Redactor::new([], Vec::new()).unwrap().with_secret_keys();
         redactor.redact_run(&mut run);
         run.to_string()
     }

@@ -25,13 +25,13 @@ use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::eval::views;
-use secret_keys::Named;
+use secret_keys::SecretKeys;
 use shapes::Shape;
-use weak::Weak;
+use weak::WeakSecret;
 
 pub use crate::eval::views::percent_decoded;
 pub use counts::RedactionCounts;
-pub use learned::secrets_of_arguments;
+pub use learned::secrets_in_arguments;
 pub use suspects::suspects;
 
 /// A number is text that holds a secret by chance unless this much of it is the secret.
@@ -54,12 +54,12 @@ pub struct Redactor {
     /// One group for each of `names`; nothing to look for without any.
     secrets: Option<Regex>,
     /// Secrets that are words: they are looked for only where a credential stands.
-    weak: Vec<Weak>,
+    weak: Vec<WeakSecret>,
     patterns: Vec<Regex>,
     /// What is known by its shape.
     shapes: Vec<Shape>,
     /// What is known by its key.
-    named: Option<Named>,
+    named: Option<SecretKeys>,
     /// What a run shows as secret.
     learned: Option<Box<Self>>,
     /// Texts of prompts that stay.
@@ -128,7 +128,7 @@ impl Redactor {
             .partition(|(name, value)| weak::is_weak(name, value));
         let words = words
             .iter()
-            .filter_map(|(name, value)| Weak::new(name, value));
+            .filter_map(|(name, value)| WeakSecret::new(name, value));
         // A secret that holds another one is tried before it.
         secrets.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
         let length: usize = secrets.iter().map(|(_, value)| value.len()).sum();
@@ -163,7 +163,7 @@ impl Redactor {
     /// `ghp_…`, `xoxb-…`, `Bearer …`, JWTs, private keys. They are looked for as they stand, behind no encoding.
     #[must_use]
     pub fn with_shapes(mut self) -> Self {
-        self.shapes = shapes::known();
+        self.shapes = shapes::all_shapes();
         self
     }
 
@@ -182,8 +182,8 @@ impl Redactor {
     /// # Ok::<(), mcptest_trace::record::redact::TooLarge>(())
     /// ```
     #[must_use]
-    pub fn with_named(mut self) -> Self {
-        self.named = Named::new();
+    pub fn with_secret_keys(mut self) -> Self {
+        self.named = SecretKeys::new();
         self
     }
 
@@ -192,12 +192,12 @@ impl Redactor {
     /// [`redact_run`](Self::redact_run) looks for them itself in the run that it is given, where secrets are known by
     /// their keys.
     #[must_use]
-    pub fn with_learned(mut self, run: &Value) -> Self {
-        self.learned = self.learned_of(run);
+    pub fn learning_from(mut self, run: &Value) -> Self {
+        self.learned = self.learn_from(run);
         self
     }
 
-    fn learned_of(&self, run: &Value) -> Option<Box<Self>> {
+    fn learn_from(&self, run: &Value) -> Option<Box<Self>> {
         self.named.as_ref()?;
         let secrets = learned::from_run(run);
         let learned = (!secrets.is_empty()).then(|| Self::new(secrets, Vec::new()));
@@ -220,14 +220,14 @@ impl Redactor {
     /// # Ok::<(), mcptest_trace::record::redact::TooLarge>(())
     /// ```
     #[must_use]
-    pub fn with_kept<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
+    pub fn with_kept_texts<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         self.kept.extend(texts.into_iter().map(Into::into));
         self
     }
 
     /// Leaves out secrets that are words: they are taken out only where a credential stands.
     #[must_use]
-    pub fn without_words(mut self) -> Self {
+    pub fn without_weak_values(mut self) -> Self {
         self.weak.clear();
         self
     }
@@ -263,7 +263,7 @@ impl Redactor {
                     self.entry(key, value, counts);
                 }
                 if self.named.is_some()
-                    && let Some(name) = secret_keys::named_beside(map)
+                    && let Some(name) = secret_keys::sibling_secret_name(map)
                     && let Some(value) = map.get_mut("value")
                 {
                     secret_keys::blank(value, name, counts);
@@ -288,10 +288,10 @@ impl Redactor {
     fn entry(&self, key: &str, value: &mut Value, counts: &mut RedactionCounts) {
         self.counted(value, counts);
         for weak in &self.weak {
-            weak.taken_out_of(key, value, counts);
+            weak.redact_member(key, value, counts);
         }
         if self.named.is_some()
-            && let Some(name) = secret_keys::name_of(key)
+            && let Some(name) = secret_keys::secret_key_name(key)
         {
             secret_keys::blank(value, name, counts);
         }
@@ -309,7 +309,7 @@ impl Redactor {
             found.extend(self.patterns_in(text).map(pattern_match));
             for view in views::decoded_views(text) {
                 let parts = self.patterns_in(&view.text);
-                found.extend(parts.map(|part| pattern_match(view.place(part))));
+                found.extend(parts.map(|part| pattern_match(view.outer_span(part))));
             }
         }
         let mut text = if found.is_empty() {
@@ -320,17 +320,17 @@ impl Redactor {
             Cow::Owned(self.replaced(text, &found))
         };
         for weak in &self.weak {
-            if let Some(redacted) = weak.taken_out(&text, counts) {
+            if let Some(redacted) = weak.redact(&text, counts) {
                 text = Cow::Owned(redacted);
             }
         }
         for shape in &self.shapes {
-            if let Some(redacted) = shape.taken_out(&text, counts) {
+            if let Some(redacted) = shape.redact(&text, counts) {
                 text = Cow::Owned(redacted);
             }
         }
         if let Some(named) = &self.named
-            && let Some(redacted) = named.taken_out(&text, counts)
+            && let Some(redacted) = named.redact(&text, counts)
         {
             text = Cow::Owned(redacted);
         }
@@ -348,7 +348,8 @@ impl Redactor {
     #[must_use]
     pub fn occurs_in(&self, text: &str) -> Option<&str> {
         let mut weak = self.weak.iter().filter(|weak| weak.occurs_in(text));
-        self.strong_in(text).or_else(|| weak.next().map(Weak::name))
+        self.strong_in(text)
+            .or_else(|| weak.next().map(WeakSecret::name))
     }
 
     fn strong_in(&self, text: &str) -> Option<&str> {

@@ -21,7 +21,7 @@ impl Redactor {
 
     /// Takes secrets out of a cassette as [`redact_run`](Self::redact_run) does, and counts them.
     pub fn redact_run_counted(&self, run: &mut Value, counts: &mut RedactionCounts) {
-        let of_run = self.learned_of(run);
+        let of_run = self.learn_from(run);
         for learned in self.learned.iter().chain(&of_run) {
             learned.object(run, &RUN, counts, self);
         }
@@ -62,7 +62,7 @@ impl Redactor {
     fn field(&self, value: &mut Value, field: &Field, counts: &mut RedactionCounts, keeps: &Self) {
         match (field.secrets, field.takes) {
             (Secrets::Kept, _) => {}
-            (Secrets::TakenOutOfResult, _) => self.result(value, counts),
+            (Secrets::TakenOutOfResult, _) => self.redact_result(value, counts),
             (Secrets::TakenOutOfTexts, _) => self.texts(value, counts),
             (_, Takes::Object(inner)) => self.object(value, inner, counts, keeps),
             (_, Takes::List(inner)) => self.items(value, counts, |item, counts| {
@@ -111,7 +111,7 @@ impl Redactor {
     }
 
     /// An MCP result keeps its form; anything else has none.
-    fn result(&self, result: &mut Value, counts: &mut RedactionCounts) {
+    fn redact_result(&self, result: &mut Value, counts: &mut RedactionCounts) {
         let Value::Object(map) = result else {
             return self.counted(result, counts);
         };
@@ -123,7 +123,7 @@ impl Redactor {
                 ("isError", Value::Bool(_)) => {}
                 ("content", Value::Array(blocks)) => {
                     for block in blocks {
-                        self.block(block, counts);
+                        self.redact_block(block, counts);
                     }
                 }
                 (_, value) => self.counted(value, counts),
@@ -131,7 +131,7 @@ impl Redactor {
         }
     }
 
-    fn block(&self, block: &mut Value, counts: &mut RedactionCounts) {
+    fn redact_block(&self, block: &mut Value, counts: &mut RedactionCounts) {
         let Value::Object(map) = block else {
             return self.counted(block, counts);
         };

@@ -4,7 +4,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::RedactionCounts;
-use crate::trace::snake;
+use crate::trace::to_snake_case;
 
 /// Keys whose values are secrets, in snake case; a key may have more words before them: `db_password`.
 const NAMES: [&str; 22] = [
@@ -37,7 +37,7 @@ const LOGIN: &str = "login in a URL";
 
 /// Finds the secrets in a text that are told by the key before them.
 #[derive(Debug)]
-pub(super) struct Named {
+pub(super) struct SecretKeys {
     /// In JSON that is a text, escaped or not: the key, up to where its value begins.
     json: Regex,
     /// In an address, a header, or a variable: the key, and the value.
@@ -45,7 +45,7 @@ pub(super) struct Named {
     login: Regex,
 }
 
-impl Named {
+impl SecretKeys {
     pub(super) fn new() -> Option<Self> {
         // `api_key`, `api-key`, `apiKey`
         let names: Vec<String> = NAMES
@@ -71,7 +71,7 @@ impl Named {
     }
 
     /// A text without the values that stand at such keys in it, where it has any.
-    pub(super) fn taken_out(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
+    pub(super) fn redact(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
         let mut taken = false;
         let mut text = match self.without_json(text, counts) {
             Some(text) => {
@@ -82,7 +82,9 @@ impl Named {
         };
         for plain in self.plain.iter().chain([&self.login]) {
             let replaced = plain.replace_all(&text, |found: &Captures<'_>| {
-                let name = found.name("key").and_then(|key| name_of(key.as_str()));
+                let name = found
+                    .name("key")
+                    .and_then(|key| secret_key_name(key.as_str()));
                 let value = found
                     .name("value")
                     .is_none_or(|value| is_value(value.as_str()));
@@ -113,7 +115,7 @@ impl Named {
                 continue;
             };
             let begins = whole.end();
-            let name = name_of(key.as_str()).filter(|_| begins >= done);
+            let name = secret_key_name(key.as_str()).filter(|_| begins >= done);
             let (Some(name), Some((open, length))) = (name, json_value(&text[begins..])) else {
                 continue;
             };
@@ -166,8 +168,8 @@ pub(super) fn takes_numbers(name: &str) -> bool {
 }
 
 /// The name that makes the value at a key a secret.
-pub(super) fn name_of(key: &str) -> Option<&'static str> {
-    let key = snake(key);
+pub(super) fn secret_key_name(key: &str) -> Option<&'static str> {
+    let key = to_snake_case(key);
     let fits = NAMES.into_iter().filter(|name| {
         let before = key.strip_suffix(name);
         before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
@@ -187,12 +189,12 @@ fn is_value(text: &str) -> bool {
 }
 
 /// The secret that an object names beside its value: `{ name: Authorization, value: … }`.
-pub(super) fn named_beside(map: &serde_json::Map<String, Value>) -> Option<&'static str> {
-    json_key(map).and_then(name_of)
+pub(super) fn sibling_secret_name(map: &serde_json::Map<String, Value>) -> Option<&'static str> {
+    sibling_name(map).and_then(secret_key_name)
 }
 
 /// The name of a value that an object gives beside it.
-pub(super) fn json_key(map: &serde_json::Map<String, Value>) -> Option<&str> {
+pub(super) fn sibling_name(map: &serde_json::Map<String, Value>) -> Option<&str> {
     let name = ["name", "key", "header"]
         .iter()
         .find_map(|key| map.get(*key)?.as_str());
@@ -231,7 +233,7 @@ mod tests {
     use serde_json::json;
 
     fn redactor() -> Redactor {
-        Redactor::new([], Vec::new()).unwrap().with_named()
+        Redactor::new([], Vec::new()).unwrap().with_secret_keys()
     }
 
     fn text(text: &str) -> String {

@@ -41,7 +41,7 @@ pub(super) struct Shape {
 }
 
 /// All shapes of keys that are known.
-pub(super) fn known() -> Vec<Shape> {
+pub(super) fn all_shapes() -> Vec<Shape> {
     let shapes = SHAPES.iter().filter_map(|(kind, pattern)| {
         let pattern = Regex::new(pattern).ok()?;
         Some(Shape { kind, pattern })
@@ -51,7 +51,7 @@ pub(super) fn known() -> Vec<Shape> {
 
 impl Shape {
     /// A text without what has this shape, where it has any.
-    pub(super) fn taken_out(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
+    pub(super) fn redact(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
         let count = self.pattern.find_iter(text).count();
         if count == 0 {
             return None;
@@ -71,11 +71,11 @@ mod tests {
     use serde_json::json;
 
     use super::super::{RedactionCounts, Redactor};
-    use super::{SHAPES, known};
+    use super::{SHAPES, all_shapes};
 
     #[test]
     fn every_shape_is_looked_for() {
-        assert_eq!(known().len(), SHAPES.len());
+        assert_eq!(all_shapes().len(), SHAPES.len());
     }
 
     #[test]

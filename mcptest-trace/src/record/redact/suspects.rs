@@ -50,7 +50,8 @@ fn looks_like_a_key(word: &str) -> bool {
     let mixed =
         has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
     // A path is no key.
-    let random = || RANDOM.contains(&word.len()) && !word.contains('/') && bits(word) >= BITS;
+    let random =
+        || RANDOM.contains(&word.len()) && !word.contains('/') && entropy_bits(word) >= BITS;
     begins_a_key(word) || mixed && random()
 }
 
@@ -61,7 +62,7 @@ pub(super) fn begins_a_key(text: &str) -> bool {
 }
 
 /// The entropy of a character, in bits (Shannon).
-fn bits(word: &str) -> f64 {
+fn entropy_bits(word: &str) -> f64 {
     let mut counts: HashMap<u8, u32> = HashMap::new();
     for byte in word.bytes() {
         *counts.entry(byte).or_default() += 1;

@@ -209,7 +209,7 @@ fn what_the_suite_says_stays_where_it_is_compared() {
     let said = "Is sk-proj-0123456789abcdef a key?";
     let redactor = redactor(&[("KEY", "hush-hush")])
         .with_shapes()
-        .with_kept([said]);
+        .with_kept_texts([said]);
     let mut run = json!({ "system_prompt": said, "user_prompt": "hush-hush", "trace": {
         "tool_calls": [{ "name": "check", "args": { "text": said } }],
         "conversation": { "turns": [

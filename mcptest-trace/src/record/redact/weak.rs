@@ -4,7 +4,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use super::{RedactionCounts, forms, secret_keys, suspects};
-use crate::trace::words_of_tool;
+use crate::trace::tool_name_words;
 
 /// A value that is shorter is found in ordinary words.
 const SHORTEST: usize = 8;
@@ -45,13 +45,13 @@ const HEADERS: &str = "authorization|proxy-authorization|x-api-key|x-goog-api-ke
 pub(super) fn is_weak(name: &str, value: &str) -> bool {
     value.chars().count() < SHORTEST
         || is_placeholder(value)
-        || is_key(name) && is_words(value) && !suspects::begins_a_key(value)
+        || is_key(name) && is_plain_words(value) && !suspects::begins_a_key(value)
 }
 
 fn is_placeholder(value: &str) -> bool {
     let known = |word: &String| WORDS.split_whitespace().any(|it| it == word);
-    let words = words_of_tool(value);
-    let plain = |c: char| c.is_ascii_alphabetic() || is_joint(c);
+    let words = tool_name_words(value);
+    let plain = |c: char| c.is_ascii_alphabetic() || is_word_separator(c);
     value.chars().all(plain) && !words.is_empty() && words.iter().all(known)
 }
 
@@ -64,12 +64,14 @@ fn is_key(name: &str) -> bool {
 
 /// Whether a value is words of one case, each with a capital or without, or one name that has capitals inside:
 /// `delivered`, `Customer Name`, `created_at`, `createdAt`.
-fn is_words(value: &str) -> bool {
-    let mut words = value.split(is_joint).filter(|word| !word.is_empty());
+fn is_plain_words(value: &str) -> bool {
+    let mut words = value
+        .split(is_word_separator)
+        .filter(|word| !word.is_empty());
     words.all(|word| {
         let one_case =
             !word.contains(char::is_lowercase) || !word.chars().skip(1).any(char::is_uppercase);
-        (one_case || is_camel(word))
+        (one_case || is_camel_case(word))
             && word.chars().all(char::is_alphabetic)
             && word.chars().count() <= LONGEST
     })
@@ -78,7 +80,7 @@ fn is_words(value: &str) -> bool {
 /// Whether a run of letters is words, of which each but the first begins with its only capital. Each is said: it has a
 /// vowel, and no more than four other letters after one another. A key of random letters has all that by chance in less than
 /// one of a hundred.
-fn is_camel(word: &str) -> bool {
+fn is_camel_case(word: &str) -> bool {
     let begins = word.char_indices().skip(1);
     let begins = begins.filter(|(_, sign)| sign.is_uppercase());
     let mut from = 0;
@@ -95,26 +97,26 @@ fn is_camel(word: &str) -> bool {
 }
 
 /// Whether a character joins words.
-fn is_joint(character: char) -> bool {
+fn is_word_separator(character: char) -> bool {
     matches!(character, '-' | '_' | ' ' | '.')
 }
 
 /// A secret that is words, so that it is taken out only where a credential stands.
 #[derive(Debug)]
-pub(super) struct Weak {
+pub(super) struct WeakSecret {
     name: String,
     value: String,
     /// It, behind what says that it is a credential.
     credential: Regex,
 }
 
-impl Weak {
+impl WeakSecret {
     pub(super) fn new(name: &str, value: &str) -> Option<Self> {
         let own = regex::escape(name);
         let behind = format!(
             r#"\b(?i:{HEADERS}|{own})["'\\]*\s*[:=]\s*["'\\]*(?:(?i:bearer|basic|token|apikey)\s+)?|\bBearer\s+|[?&](?i:key|token)="#
         );
-        let value_of = forms::text(value);
+        let value_of = forms::text_pattern(value);
         let credential = format!(r"(?P<before>{behind})(?:{value_of})(?P<after>[^A-Za-z0-9_-]|$)");
         Some(Self {
             name: name.to_owned(),
@@ -132,7 +134,7 @@ impl Weak {
     }
 
     /// A text without it, where it stands there as a credential.
-    pub(super) fn taken_out(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
+    pub(super) fn redact(&self, text: &str, counts: &mut RedactionCounts) -> Option<String> {
         let mut taken = 0;
         let replaced = self.credential.replace_all(text, |found: &Captures<'_>| {
             taken += 1;
@@ -147,20 +149,20 @@ impl Weak {
     }
 
     /// Takes it out of a member whose key says that a credential stands there.
-    pub(super) fn taken_out_of(&self, key: &str, value: &mut Value, counts: &mut RedactionCounts) {
+    pub(super) fn redact_member(&self, key: &str, value: &mut Value, counts: &mut RedactionCounts) {
         let own = key.eq_ignore_ascii_case(&self.name);
         let header = || {
             HEADERS
                 .split('|')
                 .any(|header| key.eq_ignore_ascii_case(header))
         };
-        if !(own || secret_keys::name_of(key).is_some() || header()) {
+        if !(own || secret_keys::secret_key_name(key).is_some() || header()) {
             return;
         }
         match value {
             Value::Array(items) => {
                 for item in items {
-                    self.taken_out_of(key, item, counts);
+                    self.redact_member(key, item, counts);
                 }
             }
             Value::String(_) | Value::Number(_) => {

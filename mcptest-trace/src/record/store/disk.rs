@@ -21,7 +21,7 @@ const NAME: usize = 180;
 ///
 /// An error leaves the old file as it was and no temporary file behind.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let temporary = Temporary::holding(path, bytes)?;
+    let temporary = Temporary::with_bytes(path, bytes)?;
     temporary.replace(path)?;
     steps::sync_folder(parent(path));
     Ok(())
@@ -30,20 +30,20 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// Creates a file, whole. `false`, and nothing is changed, when something has that name.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
     remove_left_over(parent(path));
-    let written = write_another(path, bytes)?;
+    let written = write_new_unsynced(path, bytes)?;
     steps::sync_folder(parent(path));
     Ok(written)
 }
 
 /// Creates one of many files, whole. `false`, and nothing is changed, when something has that name. The caller
 /// removes what killed processes left in the folder before, and syncs the folder after the last file.
-pub(super) fn write_another(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
+pub(super) fn write_new_unsynced(path: &Path, bytes: &[u8]) -> Result<bool, StoreError> {
     let temporary = Temporary::new(path, bytes)?;
     match steps::link(&temporary.path, path) {
         Ok(()) => {}
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
         // A file system without second names; the lock keeps other recorders out.
-        Err(_) if occupied(path) => return Ok(false),
+        Err(_) if exists(path) => return Ok(false),
         Err(_) => temporary.replace(path)?,
     }
     Ok(true)
@@ -53,13 +53,13 @@ pub(super) fn write_another(path: &Path, bytes: &[u8]) -> Result<bool, StoreErro
 /// or to the folder above and removing it.
 pub(super) fn try_writing(folder: &Path) -> Result<(), StoreError> {
     let mut folder = folder;
-    while !occupied(folder) && parent(folder) != folder {
+    while !exists(folder) && parent(folder) != folder {
         folder = parent(folder);
     }
     if !folder.is_dir() {
         return Err(StoreError::file_in_the_way(folder));
     }
-    let tried = Temporary::holding(&folder.join("try"), b"\n");
+    let tried = Temporary::with_bytes(&folder.join("try"), b"\n");
     tried.map(drop).map_err(|error| error.for_folder(folder))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
             let made_meanwhile = path.is_dir().then_some(());
             made_meanwhile.ok_or_else(|| StoreError::file_in_the_way(path))
         }
-        Err(error) => Err(StoreError::writing(path, "created", error)),
+        Err(error) => Err(StoreError::from_write_error(path, "created", error)),
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     if to.is_dir() {
         return Err(StoreError::folder_in_the_way(to));
     }
-    steps::rename(from, to).map_err(|error| StoreError::writing(to, "written", error))
+    steps::rename(from, to).map_err(|error| StoreError::from_write_error(to, "written", error))
 }
 
 /// Moves a file, also to a folder that lies on another disk; what has the new name is replaced.
@@ -108,7 +108,7 @@ pub(super) fn move_file(from: &Path, to: &Path) -> Result<(), StoreError> {
 pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
     match steps::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(StoreError::writing(path, "removed", error))
+            Err(StoreError::from_write_error(path, "removed", error))
         }
         _ => Ok(()),
     }
@@ -121,16 +121,16 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(None)
         }
-        Err(error) => Err(reading(path, error)),
+        Err(error) => Err(read_error(path, error)),
     }
 }
 
-pub(super) fn reading(path: &Path, source: std::io::Error) -> StoreError {
+pub(super) fn read_error(path: &Path, source: std::io::Error) -> StoreError {
     StoreError::failed(path, "read", source)
 }
 
 /// Whether anything has that name, a dangling link too.
-pub(super) fn occupied(path: &Path) -> bool {
+pub(super) fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
@@ -145,15 +145,15 @@ pub(super) fn parent(path: &Path) -> &Path {
 
 /// A file that grows under a hidden name and takes the place of the old one when it is whole.
 #[derive(Debug)]
-pub(super) struct Growing {
+pub(super) struct GrowingFile {
     path: PathBuf,
     temporary: Temporary,
     file: File,
 }
 
-impl Growing {
+impl GrowingFile {
     /// Starts the new file as a copy of the old one, where there is one.
-    pub(super) fn lines_of(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn from_existing(path: &Path) -> Result<Self, StoreError> {
         remove_left_over(parent(path));
         let (temporary, mut file) = Temporary::create(path)?;
         match File::open(path) {
@@ -161,10 +161,10 @@ impl Growing {
                 let copied = io::copy(&mut old, &mut file)
                     .and_then(|length| Ok(length > 0 && !ends_in_line_break(&mut old)?))
                     .and_then(|open| if open { file.write_all(b"\n") } else { Ok(()) });
-                copied.map_err(|error| StoreError::writing(path, "written", error))?;
+                copied.map_err(|error| StoreError::from_write_error(path, "written", error))?;
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(reading(path, error)),
+            Err(error) => return Err(read_error(path, error)),
         }
         let path = path.to_owned();
         Ok(Self {
@@ -176,12 +176,12 @@ impl Growing {
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let written = steps::write(&mut self.file, bytes);
-        written.map_err(|error| StoreError::writing(&self.path, "written", error))
+        written.map_err(|error| StoreError::from_write_error(&self.path, "written", error))
     }
 
     pub(super) fn finish(self) -> Result<(), StoreError> {
         let synced = steps::sync(&self.file);
-        synced.map_err(|error| StoreError::writing(&self.path, "written", error))?;
+        synced.map_err(|error| StoreError::from_write_error(&self.path, "written", error))?;
         drop(self.file);
         self.temporary.replace(&self.path)?;
         steps::sync_folder(parent(&self.path));
@@ -205,7 +205,7 @@ struct Temporary {
 
 impl Temporary {
     /// A temporary file in the folder of `path`, written and synced.
-    fn holding(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+    fn with_bytes(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
         remove_left_over(parent(path));
         Self::new(path, bytes)
     }
@@ -215,14 +215,14 @@ impl Temporary {
         let written = steps::write(&mut file, bytes).and_then(|()| steps::sync(&file));
         // Windows removes no open file.
         drop(file);
-        written.map_err(|error| StoreError::writing(path, "written", error))?;
+        written.map_err(|error| StoreError::from_write_error(path, "written", error))?;
         Ok(temporary)
     }
 
     /// An empty one.
     fn create(path: &Path) -> Result<(Self, File), StoreError> {
         static COUNTER: AtomicUsize = AtomicUsize::new(0);
-        let failed = |error| StoreError::writing(path, "written", error);
+        let failed = |error| StoreError::from_write_error(path, "written", error);
         let Some(name) = path.file_name() else {
             return Err(StoreError::no_name(path));
         };

@@ -31,7 +31,7 @@ impl StoreError {
     }
 
     /// The disk, or what the user may have of it, is full.
-    pub(super) fn full(path: &Path) -> Self {
+    pub(super) fn disk_full(path: &Path) -> Self {
         Self::new(
             format!("{} was not written: the disk is full", display_path(path)),
             "free some space and record again; what was recorded before is untouched",
@@ -74,7 +74,7 @@ impl StoreError {
     }
 
     /// Two layouts hold runs of the same agent.
-    pub(super) fn several(paths: &[&PathBuf]) -> Self {
+    pub(super) fn several_layouts(paths: &[&PathBuf]) -> Self {
         let paths: Vec<String> = paths.iter().map(|path| display_path(path)).collect();
         let paths = paths.join(" and ");
         Self::new(
@@ -86,7 +86,7 @@ impl StoreError {
     }
 
     /// The one file that the suite names holds one run, and more are wanted.
-    pub(super) fn one_run(path: &Path) -> Self {
+    pub(super) fn single_run_only(path: &Path) -> Self {
         let path = display_path(path);
         Self::new(
             format!("`cassette:` names {path}, which holds one run, and the suite wants more runs"),
@@ -141,10 +141,10 @@ impl StoreError {
     }
 
     /// Sorts an error of writing a path into what a user can act on.
-    pub(super) fn writing(path: &Path, doing: &str, source: Error) -> Self {
+    pub(super) fn from_write_error(path: &Path, doing: &str, source: Error) -> Self {
         match source.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::full(path),
-            _ if may_not_be_written(&source) => Self::read_only(path, source),
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::disk_full(path),
+            _ if is_not_writable(&source) => Self::read_only(path, source),
             ErrorKind::IsADirectory => Self::folder_in_the_way(path),
             ErrorKind::NotADirectory => Self::file_in_the_way(path),
             _ => Self::failed(path, doing, source),
@@ -159,7 +159,7 @@ impl StoreError {
     /// Names the folder as what may not be written to, where the file was only there to try it.
     pub(super) fn for_folder(self, folder: &Path) -> Self {
         match self.source {
-            Some(source) if may_not_be_written(&source) => Self::read_only(folder, source),
+            Some(source) if is_not_writable(&source) => Self::read_only(folder, source),
             source => Self { source, ..self },
         }
     }
@@ -177,7 +177,7 @@ impl StoreError {
     }
 }
 
-fn may_not_be_written(source: &Error) -> bool {
+fn is_not_writable(source: &Error) -> bool {
     matches!(
         source.kind(),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem

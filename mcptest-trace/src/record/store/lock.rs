@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::disk::{self, parent};
 use super::error::StoreError;
-use super::{Layout, fnv1a64, stem_of};
+use super::{Layout, fnv1a64, layout_stem};
 
 /// Held by one process, and in it by one owner, until it is dropped or the process ends.
 ///
@@ -57,7 +57,7 @@ impl Lock {
         self.file
             .seek(SeekFrom::Start(0))
             .and_then(|_| self.file.read_to_end(&mut text))
-            .map_err(|source| disk::reading(&self.path, source))?;
+            .map_err(|source| disk::read_error(&self.path, source))?;
         let text = String::from_utf8(text).unwrap_or_default();
         let whole = text.split_once('\n').filter(|(sum, note)| {
             // Cut or mixed with an older one, the sum is another.
@@ -74,14 +74,14 @@ impl Lock {
             .seek(SeekFrom::Start(0))
             .and_then(|_| self.file.write_all(text.as_bytes()))
             .and_then(|()| self.file.set_len(length))
-            .map_err(|error| StoreError::writing(&self.path, "written", error))
+            .map_err(|error| StoreError::from_write_error(&self.path, "written", error))
     }
 }
 
 /// The lock file's name: the place and the stem, however the path to them is spelt.
 fn file_name(layout: &Layout) -> Result<String, StoreError> {
-    let stem = stem_of(layout)?;
-    let mut key = real(parent(layout.path()))
+    let stem = layout_stem(layout)?;
+    let mut key = resolve_path(parent(layout.path()))
         .into_os_string()
         .into_encoded_bytes();
     // No path holds a null.
@@ -91,7 +91,7 @@ fn file_name(layout: &Layout) -> Result<String, StoreError> {
 }
 
 /// A path with links and `..` resolved, also where its last folders do not exist yet.
-fn real(path: &Path) -> PathBuf {
+fn resolve_path(path: &Path) -> PathBuf {
     let mut absolute = PathBuf::new();
     for part in std::path::absolute(path)
         .unwrap_or_else(|_| path.to_owned())
@@ -134,7 +134,7 @@ fn open(temporary: &Path, name: &str) -> Result<(File, PathBuf), StoreError> {
     let mut last = None;
     for folder in ["mcptest-locks", &own].map(|folder| temporary.join(folder)) {
         let path = folder.join(name);
-        match usable(&folder).and_then(|()| open_file(&path)) {
+        match make_private_folder(&folder).and_then(|()| open_file(&path)) {
             Ok(file) => return Ok((file, path)),
             Err(error) => last = Some((folder, error)),
         }
@@ -144,7 +144,7 @@ fn open(temporary: &Path, name: &str) -> Result<(File, PathBuf), StoreError> {
 }
 
 /// Makes the folder. One that others may write to is refused: they could lead a write elsewhere.
-fn usable(folder: &Path) -> io::Result<()> {
+fn make_private_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     let builder = {
         use std::os::unix::fs::DirBuilderExt;

@@ -28,12 +28,12 @@ pub use disk::write_atomically;
 pub use error::StoreError;
 pub use lock::Lock;
 pub use render::{render, render_line};
-pub use stream::{Adding, RunPlace};
+pub use stream::{RunAppender, RunPlace};
 
 pub use crate::trace::Layout;
 
 /// The name that the three layouts of an agent in a place share.
-fn stem_of(layout: &Layout) -> Result<OsString, StoreError> {
+fn layout_stem(layout: &Layout) -> Result<OsString, StoreError> {
     let path = layout.path();
     let extension = match layout {
         Layout::Single(_) => "json",
@@ -76,7 +76,7 @@ impl Store {
     /// The runs at a layout, or at another of the same stem when that one exists. Several runs
     /// never stay in a [`Layout::Single`]: it becomes a folder.
     pub fn new(layout: &Layout) -> Result<Self, StoreError> {
-        let stem = stem_of(layout)?;
+        let stem = layout_stem(layout)?;
         let place = disk::parent(layout.path()).to_owned();
         let beside = |extension: &str| {
             let mut name = stem.clone();
@@ -117,7 +117,7 @@ impl Store {
         let path = match kind {
             LayoutKind::Folder => {
                 disk::try_writing(&self.folder)?;
-                return self.recorded();
+                return self.count_runs();
             }
             LayoutKind::Single => &self.single,
             LayoutKind::Lines => &self.lines,
@@ -125,12 +125,12 @@ impl Store {
         if path.is_dir() {
             return Err(StoreError::folder_in_the_way(path));
         }
-        self.recorded()
+        self.count_runs()
     }
 
     /// The layout of so many runs.
     fn kind_for(&self, runs: usize) -> Result<LayoutKind, StoreError> {
-        match self.existing()?.unwrap_or(self.wanted) {
+        match self.existing_layout()?.unwrap_or(self.wanted) {
             LayoutKind::Single if runs > 1 && self.pinned => Err(self.one_run()),
             LayoutKind::Single if runs > 1 => Ok(LayoutKind::Folder),
             kind => Ok(kind),
@@ -138,8 +138,8 @@ impl Store {
     }
 
     /// How many runs there are, whether or not they can be read.
-    pub fn recorded(&self) -> Result<usize, StoreError> {
-        match self.existing()? {
+    pub fn count_runs(&self) -> Result<usize, StoreError> {
+        match self.existing_layout()? {
             None => Ok(0),
             Some(LayoutKind::Single) => Ok(1),
             Some(LayoutKind::Folder) => Ok(runs_in(&self.folder)?.len()),
@@ -154,7 +154,7 @@ impl Store {
     /// Where the runs are now.
     #[cfg(test)]
     pub fn layout(&self) -> Result<Option<Layout>, StoreError> {
-        Ok(self.existing()?.map(|kind| match kind {
+        Ok(self.existing_layout()?.map(|kind| match kind {
             LayoutKind::Single => Layout::Single(self.single.clone()),
             LayoutKind::Folder => Layout::Folder(self.folder.clone()),
             LayoutKind::Lines => Layout::Lines(self.lines.clone()),
@@ -164,9 +164,9 @@ impl Store {
     /// Adds one run to those that exist, and says in which file it is.
     pub fn add(&self, run: &Value) -> Result<PathBuf, StoreError> {
         self.finish_interrupted()?;
-        match self.existing()? {
+        match self.existing_layout()? {
             Some(LayoutKind::Single) => {
-                self.grow()?;
+                self.move_into_folder()?;
                 self.add_to_folder(run, &mut 1)
             }
             Some(LayoutKind::Folder) => self.add_to_folder(run, &mut 1),
@@ -202,12 +202,12 @@ impl Store {
         let write = if *number == 1 {
             disk::write_new
         } else {
-            disk::write_another
+            disk::write_new_unsynced
         };
         loop {
             let path = self.folder.join(run_name(*number));
             *number += 1;
-            if !disk::occupied(&path) && write(&path, text.as_bytes())? {
+            if !disk::exists(&path) && write(&path, text.as_bytes())? {
                 return Ok(path);
             }
         }
@@ -215,7 +215,7 @@ impl Store {
 
     /// Adds a run to a folder without the lock, under the next number that is free. Nothing else is touched.
     #[cfg(feature = "tracing")]
-    pub(crate) fn add_beside(&self, run: &Value) -> Result<PathBuf, StoreError> {
+    pub(crate) fn add_unlocked(&self, run: &Value) -> Result<PathBuf, StoreError> {
         disk::make_folder(&self.folder)?;
         let text = render(run);
         let mut numbers = 1..;
@@ -223,7 +223,7 @@ impl Store {
             let path = self
                 .folder
                 .join(run_name(numbers.next().unwrap_or_default()));
-            if !disk::occupied(&path) && disk::write_another(&path, text.as_bytes())? {
+            if !disk::exists(&path) && disk::write_new_unsynced(&path, text.as_bytes())? {
                 steps::sync_folder(&self.folder);
                 return Ok(path);
             }
@@ -243,14 +243,14 @@ impl Store {
 
     /// Makes the one run the first of a folder. An empty folder is no layout, so at every instant
     /// the run is in one.
-    fn grow(&self) -> Result<(), StoreError> {
+    fn move_into_folder(&self) -> Result<(), StoreError> {
         if self.pinned {
             return Err(self.one_run());
         }
         disk::make_folder(&self.folder)?;
         let first = self.folder.join(run_name(1));
-        if disk::occupied(&first) {
-            return Err(StoreError::several(&[&self.single, &first]));
+        if disk::exists(&first) {
+            return Err(StoreError::several_layouts(&[&self.single, &first]));
         }
         disk::rename(&self.single, &first)?;
         steps::sync_folder(&self.folder);
@@ -259,7 +259,7 @@ impl Store {
     }
 
     /// The layout that holds runs.
-    fn existing(&self) -> Result<Option<LayoutKind>, StoreError> {
+    fn existing_layout(&self) -> Result<Option<LayoutKind>, StoreError> {
         let mut found = Vec::new();
         for (kind, path) in [
             (LayoutKind::Single, &self.single),
@@ -282,13 +282,13 @@ impl Store {
             [(kind, _)] => Ok(Some(*kind)),
             several => {
                 let paths: Vec<_> = several.iter().map(|(_, path)| *path).collect();
-                Err(StoreError::several(&paths))
+                Err(StoreError::several_layouts(&paths))
             }
         }
     }
 
     fn one_run(&self) -> StoreError {
-        StoreError::one_run(&self.single)
+        StoreError::single_run_only(&self.single)
     }
 }
 
@@ -303,11 +303,13 @@ fn runs_in(folder: &Path) -> Result<Vec<OsString>, StoreError> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(Vec::new());
         }
-        Err(error) => return Err(disk::reading(folder, error)),
+        Err(error) => return Err(disk::read_error(folder, error)),
     };
     let mut names = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|error| disk::reading(folder, error))?.path();
+        let path = entry
+            .map_err(|error| disk::read_error(folder, error))?
+            .path();
         let name = path.file_name().unwrap_or_default();
         let run = path.extension() == Some(OsStr::new("json"))
             && !name.to_string_lossy().starts_with('.')

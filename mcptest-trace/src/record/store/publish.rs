@@ -57,7 +57,7 @@ impl Store {
         let mut runs = Vec::new();
         for (number, path) in self.staged_files()? {
             let bytes = disk::read(&path)?.unwrap_or_default();
-            if let Some(run) = object(&bytes) {
+            if let Some(run) = parse_object(&bytes) {
                 runs.push((number, run));
             }
         }
@@ -68,7 +68,7 @@ impl Store {
     pub fn staged_files(&self) -> Result<Vec<(usize, PathBuf)>, StoreError> {
         let staging = self.staging();
         let names = runs_in(&staging)?.into_iter();
-        let numbered = names.filter_map(|name| Some((number_of(name.to_str()?)?, name)));
+        let numbered = names.filter_map(|name| Some((run_number(name.to_str()?)?, name)));
         let mut files: Vec<_> = numbered
             .map(|(number, name)| (number, staging.join(name)))
             .collect();
@@ -93,7 +93,7 @@ impl Store {
         for number in 1..=count {
             let path = self.staging().join(run_name(number));
             let bytes = disk::read(&path)?.unwrap_or_default();
-            if object(&bytes).is_none() {
+            if parse_object(&bytes).is_none() {
                 missing.push(number);
             }
         }
@@ -155,7 +155,7 @@ impl Store {
 
     fn replace_files(&self, plan: &Replacement) -> Result<(), StoreError> {
         if self.single.is_file() && !self.pinned {
-            self.grow()?;
+            self.move_into_folder()?;
         }
         disk::make_folder(&self.folder)?;
         for number in 1..=plan.count {
@@ -188,7 +188,7 @@ impl Store {
         let mut text = String::new();
         for number in 1..=plan.count {
             let bytes = disk::read(&self.staging().join(run_name(number)))?.unwrap_or_default();
-            let file = object(&bytes).and_then(|_run| String::from_utf8(bytes).ok());
+            let file = parse_object(&bytes).and_then(|_run| String::from_utf8(bytes).ok());
             let Some(file) = file else {
                 return Ok(false);
             };
@@ -201,7 +201,7 @@ impl Store {
     /// The run files that are neither replaced nor kept.
     fn surplus(&self, count: usize) -> Result<Vec<String>, StoreError> {
         let listed = runs_in(&self.folder)?;
-        let exists = |name: &str| disk::occupied(&self.folder.join(name));
+        let exists = |name: &str| disk::exists(&self.folder.join(name));
         Ok(surplus(&listed, count, exists))
     }
 
@@ -211,13 +211,13 @@ impl Store {
         let entries = match fs::read_dir(&staging) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(disk::reading(&staging, error)),
+            Err(error) => return Err(disk::read_error(&staging, error)),
         };
         for entry in entries {
-            let entry = entry.map_err(|error| disk::reading(&staging, error))?;
+            let entry = entry.map_err(|error| disk::read_error(&staging, error))?;
             let name = entry.file_name();
             let ours = name.to_str().is_some_and(|name| {
-                number_of(name).is_some() || disk::is_temporary(name) || name == IGNORE
+                run_number(name).is_some() || disk::is_temporary(name) || name == IGNORE
             });
             if ours {
                 disk::remove(&entry.path())?;
@@ -245,7 +245,7 @@ pub(super) fn surplus(
     exists: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let listed: Vec<_> = listed.iter().map(|name| name.to_string_lossy()).collect();
-    let is_new = |name: &str| number_of(name).is_some_and(|number| number <= count);
+    let is_new = |name: &str| run_number(name).is_some_and(|number| number <= count);
     let replaced = |name: &str| {
         let small = name.to_ascii_lowercase();
         is_new(name)
@@ -256,13 +256,13 @@ pub(super) fn surplus(
 }
 
 /// The number in `run-<number>.json`, from 1 and written as [`run_name`] writes it.
-fn number_of(name: &str) -> Option<usize> {
+fn run_number(name: &str) -> Option<usize> {
     let digits = name.strip_prefix("run-")?.strip_suffix(".json")?;
     let number = digits.parse().ok().filter(|number| *number > 0)?;
     (run_name(number) == name).then_some(number)
 }
 
 /// A run, unless the bytes are cut or something else.
-fn object(bytes: &[u8]) -> Option<Value> {
+fn parse_object(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes).ok().filter(Value::is_object)
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::disk::{self, Growing};
+use super::disk::{self, GrowingFile};
 use super::error::StoreError;
 use super::{LayoutKind, Store, render, render_line, runs_in};
 
@@ -49,12 +49,12 @@ impl RunPlace {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Adding<'s> {
+pub struct RunAppender<'s> {
     store: &'s Store,
     kind: LayoutKind,
     /// The number from which the next free one is looked for.
     number: usize,
-    lines: Option<Growing>,
+    lines: Option<GrowingFile>,
 }
 
 impl Store {
@@ -63,11 +63,11 @@ impl Store {
     /// # Errors
     ///
     /// What an interrupted recording left cannot be finished, or runs lie in several layouts.
-    pub fn adding(&self) -> Result<Adding<'_>, StoreError> {
+    pub fn appender(&self) -> Result<RunAppender<'_>, StoreError> {
         self.finish_interrupted()?;
-        Ok(Adding {
+        Ok(RunAppender {
             store: self,
-            kind: self.existing()?.unwrap_or(self.wanted),
+            kind: self.existing_layout()?.unwrap_or(self.wanted),
             number: 1,
             lines: None,
         })
@@ -78,13 +78,13 @@ impl Store {
     /// # Errors
     ///
     /// A run cannot be read, or runs lie in several layouts.
-    pub fn each(&self, mut each: impl FnMut(&RunPlace, &[u8])) -> Result<(), StoreError> {
+    pub fn for_each_run(&self, mut each: impl FnMut(&RunPlace, &[u8])) -> Result<(), StoreError> {
         let mut whole = |file: PathBuf| -> Result<(), StoreError> {
             let bytes = disk::read(&file)?.unwrap_or_default();
             each(&RunPlace { file, line: None }, &bytes);
             Ok(())
         };
-        match self.existing()? {
+        match self.existing_layout()? {
             None => Ok(()),
             Some(LayoutKind::Single) => whole(self.single.clone()),
             Some(LayoutKind::Folder) => {
@@ -96,7 +96,7 @@ impl Store {
                     .try_for_each(|name| whole(self.folder.join(name)))
             }
             Some(LayoutKind::Lines) => {
-                let failed = |error| disk::reading(&self.lines, error);
+                let failed = |error| disk::read_error(&self.lines, error);
                 let file = File::open(&self.lines).map_err(failed)?;
                 for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
                     let line = line.map_err(failed)?;
@@ -163,7 +163,7 @@ impl Store {
     }
 }
 
-impl Adding<'_> {
+impl RunAppender<'_> {
     /// Adds a run.
     ///
     /// # Errors
@@ -173,7 +173,7 @@ impl Adding<'_> {
         match self.kind {
             LayoutKind::Single => {
                 self.store.add(run)?;
-                self.kind = self.store.existing()?.unwrap_or(self.kind);
+                self.kind = self.store.existing_layout()?.unwrap_or(self.kind);
                 Ok(())
             }
             LayoutKind::Folder => {
@@ -185,7 +185,7 @@ impl Adding<'_> {
                     Some(lines) => lines,
                     empty => {
                         disk::make_folder(&self.store.place)?;
-                        empty.insert(Growing::lines_of(&self.store.lines)?)
+                        empty.insert(GrowingFile::from_existing(&self.store.lines)?)
                     }
                 };
                 let mut line = render_line(run);
@@ -204,7 +204,7 @@ impl Adding<'_> {
         if self.kind == LayoutKind::Folder && self.number > 1 {
             super::steps::sync_folder(&self.store.folder);
         }
-        self.lines.map_or(Ok(()), Growing::finish)
+        self.lines.map_or(Ok(()), GrowingFile::finish)
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn add(store: &Store, numbers: std::ops::RangeInclusive<u32>) {
-        let mut adding = store.adding().unwrap();
+        let mut adding = store.appender().unwrap();
         for number in numbers {
             adding.add(&json!({ "temperature": number })).unwrap();
         }
@@ -242,7 +242,7 @@ mod tests {
             run["temperature"].as_u64().unwrap()
         };
         let each = |place: &RunPlace, bytes: &[u8]| runs.push((place.clone(), number(bytes)));
-        store.each(each).unwrap();
+        store.for_each_run(each).unwrap();
         runs
     }
 
@@ -262,7 +262,7 @@ mod tests {
         let (folder, store) = store(true);
         add(&store, 1..=2);
         std::fs::write(folder.path().join("a__m.jsonl"), "{\"temperature\":7}").unwrap();
-        let mut adding = store.adding().unwrap();
+        let mut adding = store.appender().unwrap();
         adding.add(&json!({ "temperature": 8 })).unwrap();
         drop(adding);
         assert_eq!(all(&store).len(), 1);

@@ -62,7 +62,7 @@ fn run_up_to(id: &str, longest: u64) -> Value {
     })
 }
 
-fn id_of(run: &Value) -> String {
+fn run_id(run: &Value) -> String {
     let text = run["trace"]["final_response"].as_str().unwrap();
     let sum = format!("{:016x}", fnv1a64(text.as_bytes()));
     assert_eq!(run["trace"]["inputs_digest"], json!(sum));
@@ -70,9 +70,9 @@ fn id_of(run: &Value) -> String {
 }
 
 /// The runs that a reader sees, each whole, in at most one layout.
-fn seen(place: &Path) -> Vec<String> {
+fn visible_runs(place: &Path) -> Vec<String> {
     let mut layouts = Vec::new();
-    let parse = |bytes: &[u8]| id_of(&serde_json::from_slice(bytes).unwrap());
+    let parse = |bytes: &[u8]| run_id(&serde_json::from_slice(bytes).unwrap());
     if let Ok(bytes) = fs::read(place.join(format!("{STEM}.json"))) {
         layouts.push(vec![parse(&bytes)]);
     }
@@ -104,7 +104,7 @@ fn staged_names(place: &Path) -> Vec<String> {
         .filter(|name| name.starts_with("run-"));
     let read =
         |name: String| serde_json::from_slice(&fs::read(folder.join(name)).unwrap()).unwrap();
-    runs.map(|name| id_of(&read(name))).collect()
+    runs.map(|name| run_id(&read(name))).collect()
 }
 
 fn names(folder: &Path) -> BTreeSet<String> {

@@ -25,7 +25,7 @@ impl Fields {
                 |known: &&str| !value.is_null() && map.get(known).is_none_or(Json::is_null);
             let meant = named(self.always)
                 .or_else(|| named(self.instead).filter(absent))
-                .or_else(|| self.near(key))?;
+                .or_else(|| self.nearest(key))?;
             Some((key, meant, self.get(meant).map_or(0, |field| field.since)))
         })
     }
@@ -43,7 +43,7 @@ impl Fields {
     }
 
     /// The known key that this one is a slip of.
-    fn near(&self, key: &str) -> Option<&'static str> {
+    fn nearest(&self, key: &str) -> Option<&'static str> {
         // What another kind of object has is a key of its own.
         let elsewhere = RUN.has_inside(key);
         let folded = fold(key);

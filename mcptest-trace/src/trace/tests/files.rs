@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::super::{MAX_BYTES, alike, equal_but_for_time, read_file, read_runs};
+use super::super::{MAX_BYTES, group_alike, group_equal_but_for_time, read_file, read_runs};
 use super::run;
 
 #[test]
@@ -101,7 +101,11 @@ fn many_bad_lines_are_a_short_list() {
         errors[5].to_string(),
         "many.jsonl: and 8995 more lines that cannot be used"
     );
-    assert!(errors.iter().all(|error| !error.drawn().contains('\u{1b}')));
+    assert!(
+        errors
+            .iter()
+            .all(|error| !error.render().contains('\u{1b}'))
+    );
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn runs_that_are_equal_in_every_value_are_copies_and_those_alike_are_not() {
     put("b.json", later.to_string());
     let runs = read_runs(&files).unwrap();
     let traces: Vec<_> = runs.into_iter().map(|run| run.trace).collect();
-    assert_eq!(alike(&traces), [vec![0, 1]]);
+    assert_eq!(group_alike(&traces), [vec![0, 1]]);
     let mut elsewhere = later.clone();
     elsewhere["recorded_at"] = json!("2026-02-01T12:00:00Z");
     elsewhere["recorded_on"] = json!("0123456789abcdef");
@@ -152,7 +156,7 @@ fn runs_that_are_equal_in_every_value_are_copies_and_those_alike_are_not() {
     };
     put("d.json", elsewhere.to_string());
     let runs = read_runs(&files).unwrap();
-    assert_eq!(equal_but_for_time(&runs), [vec![0, 1, 2]]);
+    assert_eq!(group_equal_but_for_time(&runs), [vec![0, 1, 2]]);
     assert_eq!(runs[2].recorded_on.as_deref(), Some("0123456789abcdef"));
     assert_eq!(runs[0].recorded_on, None);
     let mut put = |name: &str, text: String| {

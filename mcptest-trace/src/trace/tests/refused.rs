@@ -154,9 +154,9 @@ fn what_a_value_cannot_hold_is_refused_with_its_place() {
         ]
     );
     assert!(
-        error.drawn().contains("  at cassettes/a.json:3:47\n"),
+        error.render().contains("  at cassettes/a.json:3:47\n"),
         "{}",
-        error.drawn()
+        error.render()
     );
     let text = run().to_string().replace("\"x\":1", "\"x\":1.5e300");
     assert!(parse(&text).is_ok());

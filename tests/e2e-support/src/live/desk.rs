@@ -14,7 +14,7 @@ use crate::workshop;
 /// The order desk, built once in a process.
 pub fn order_desk() -> &'static PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| workshop::program_of("order-desk", "desk"))
+    BUILT.get_or_init(|| workshop::test_program("order-desk", "desk"))
 }
 
 /// The text with the path of the order desk for `ORDER_DESK`.
@@ -49,7 +49,7 @@ pub fn declaring(runs: usize) -> String {
 }
 
 /// The place of a run of it.
-pub fn place(run: usize) -> String {
+pub fn run_path(run: usize) -> String {
     format!("suites/cassettes/Refunds__claude-sonnet-4-5/run-{run}.json")
 }
 

@@ -141,12 +141,12 @@ pub fn suite(prompt: &str, runs: usize) -> String {
 }
 
 /// A folder in which the loop records.
-pub struct Stage {
+pub struct RecordingFolder {
     /// The folder.
     pub folder: Folder,
 }
 
-impl Stage {
+impl RecordingFolder {
     /// A folder with this suite.
     pub fn new(suite: &str) -> Self {
         Self::in_folder(Folder::new(), suite)
@@ -156,7 +156,7 @@ impl Stage {
     pub fn in_folder(folder: Folder, suite: &str) -> Self {
         // Built before any time is taken.
         executable();
-        let folder = folder.with("suites/desk.yml", suite);
+        let folder = folder.with_file("suites/desk.yml", suite);
         fs::create_dir(folder.at("tmp")).unwrap();
         Self { folder }
     }
@@ -186,7 +186,7 @@ impl Stage {
     }
 
     /// Which runs were begun, in this order.
-    pub fn begun(&self) -> Vec<usize> {
+    pub fn begun_runs(&self) -> Vec<usize> {
         let log = fs::read_to_string(self.folder.at("log.txt")).unwrap_or_default();
         log.lines().map(|line| line.parse().unwrap()).collect()
     }

@@ -36,19 +36,19 @@ fn asked(runs: &mcptest::AgentRuns) {
 ";
 
 /// The crate whose tests are built with the feature `session`, built once in a process.
-pub struct Studio {
+pub struct RecordingCrate {
     /// The folder of the crate.
     pub folder: PathBuf,
     executables: BTreeMap<String, PathBuf>,
 }
 
 /// Builds the crate, once in a process.
-pub fn studio() -> &'static Studio {
-    static BUILT: OnceLock<Studio> = OnceLock::new();
+pub fn recording_crate() -> &'static RecordingCrate {
+    static BUILT: OnceLock<RecordingCrate> = OnceLock::new();
     BUILT.get_or_init(|| {
         let folder = workshop::kept_crate("studio", &package());
         let executables = workshop::build(&folder);
-        Studio {
+        RecordingCrate {
             folder,
             executables,
         }
@@ -74,7 +74,7 @@ fn package() -> Vec<(String, Vec<u8>)> {
     files.into()
 }
 
-impl Studio {
+impl RecordingCrate {
     /// The executable of a test target.
     pub fn executable(&self, target: &str) -> &Path {
         &self.executables[target]
@@ -92,18 +92,18 @@ pub struct Scene {
 impl Scene {
     /// One suite, `desk.yml`.
     pub fn new(suite: &str, script: &Value) -> Self {
-        let folder = Folder::new().with("suites/desk.yml", desk::put_in_place(suite));
+        let folder = Folder::new().with_file("suites/desk.yml", desk::put_in_place(suite));
         fs::create_dir(folder.at("tmp")).unwrap();
         let scene = Self {
             folder,
             provider: None,
             environment: Vec::new(),
         };
-        scene.play(script)
+        scene.with_script(script)
     }
 
     /// Another script, by a new provider.
-    pub fn play(mut self, script: &Value) -> Self {
+    pub fn with_script(mut self, script: &Value) -> Self {
         self.start(script);
         self
     }
@@ -165,12 +165,12 @@ impl Scene {
 
     /// Runs the cases over what is recorded.
     pub fn judge(&self, arguments: &[&str]) -> Finished {
-        process::run(&mut self.command(studio().executable("agents"), arguments))
+        process::run(&mut self.command(recording_crate().executable("agents"), arguments))
     }
 
     /// Records as the word says, and runs the cases.
     pub fn record(&self, word: &str, arguments: &[&str]) -> Finished {
-        let mut command = self.command(studio().executable("agents"), arguments);
+        let mut command = self.command(recording_crate().executable("agents"), arguments);
         process::run(command.env("MCPTEST_RECORD", word))
     }
 

@@ -24,7 +24,9 @@ fn played(folder: &Folder, followed: &str) -> Finished {
 }
 
 fn plays(format: &str, file: &str, text: &str) {
-    let folder = Folder::new().with("follower.py", FOLLOWER).with(file, text);
+    let folder = Folder::new()
+        .with_file("follower.py", FOLLOWER)
+        .with_file(file, text);
     let arguments = [
         "import",
         file,

@@ -47,7 +47,7 @@ fn suite(client: &Client) -> String {
 /// A folder in which both agents of a client are recorded, twice each, and played at once: green, and the model is
 /// asked nothing for it.
 fn recorded(client: &Client) -> (Folder, Provider) {
-    let folder = client.folder().with("suites/desk.yml", suite(client));
+    let folder = client.folder().with_file("suites/desk.yml", suite(client));
     let provider = desk::provider(client.model);
     let said = mcptest(&folder, Some(&provider), &["record"]).exits(0);
     assert!(said.stdout.contains("8 passed; 0 failed"), "{said}");

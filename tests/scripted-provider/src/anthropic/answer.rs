@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The body of an answer.
-pub(crate) fn body(answer: &Answer) -> Value {
+pub(crate) fn render_body(answer: &Answer) -> Value {
     let mut content = Vec::new();
     if !answer.text.is_empty() {
         content.push(json!({ "type": "text", "text": answer.text }));

@@ -23,14 +23,14 @@ pub(super) fn messages(root: &Node<'_>) -> Result<Vec<Turn>, ApiError> {
     let messages = root.need("messages")?;
     let items = messages.items()?;
     if items.is_empty() {
-        return Err(messages.wrong("at least one message is required"));
+        return Err(messages.error("at least one message is required"));
     }
     let mut turns = Vec::new();
     let mut ids = HashSet::new();
     let mut open = Open::default();
     let mut assistant_last = false;
     for message in &items {
-        message.only(&["role", "content"])?;
+        message.refuse_unknown(&["role", "content"])?;
         let role = message.need("role")?;
         let before = std::mem::take(&mut open);
         match role.text()? {
@@ -39,14 +39,14 @@ pub(super) fn messages(root: &Node<'_>) -> Result<Vec<Turn>, ApiError> {
                 assistant_last = false;
             }
             "assistant" if turns.is_empty() => {
-                return Err(messages.wrong("first message must use the \"user\" role"));
+                return Err(messages.error("first message must use the \"user\" role"));
             }
             "assistant" => {
                 check_answered(&before, &[])?;
                 let (text, calls) = read_assistant(message)?;
                 for call in &calls {
                     if !ids.insert(call.id.clone()) {
-                        return Err(messages.wrong("`tool_use` ids must be unique"));
+                        return Err(messages.error("`tool_use` ids must be unique"));
                     }
                 }
                 let called = calls.iter().map(|call| call.id.clone()).collect();
@@ -58,7 +58,7 @@ pub(super) fn messages(root: &Node<'_>) -> Result<Vec<Turn>, ApiError> {
                 assistant_last = true;
             }
             other => {
-                return Err(messages.wrong(format!(
+                return Err(messages.error(format!(
                     "Unexpected role \"{other}\". Allowed roles are \"user\" or \"assistant\"; \
                      the Messages API accepts a top-level `system` parameter."
                 )));
@@ -87,14 +87,14 @@ fn read_user(message: &Node<'_>, before: &Open, turns: &mut Vec<Turn>) -> Result
             "tool_result" => {
                 let id = block.need("tool_use_id")?.text()?;
                 if !before.calls.iter().any(|call| call == id) {
-                    return Err(block.wrong(format!(
+                    return Err(block.error(format!(
                         "unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each \
                          `tool_result` block must have a corresponding `tool_use` block in the \
                          previous message."
                     )));
                 }
                 if results.iter().any(|known| known == id) {
-                    return Err(block.wrong(format!(
+                    return Err(block.error(format!(
                         "each tool_use must have a single result. Found multiple `tool_result` \
                          blocks with id: {id}"
                     )));
@@ -132,7 +132,7 @@ fn read_assistant(message: &Node<'_>) -> Result<(String, Vec<PastCall>), ApiErro
             "tool_use" => {
                 let id = block.need("id")?;
                 if !is_plain_name(id.text()?, usize::MAX) {
-                    return Err(id.wrong("String should match pattern '^[a-zA-Z0-9_-]+$'"));
+                    return Err(id.error("String should match pattern '^[a-zA-Z0-9_-]+$'"));
                 }
                 let input = block.need("input")?;
                 input.fields()?;
@@ -164,7 +164,7 @@ fn blocks<'a>(message: &Node<'a>) -> Result<Vec<(&'a str, Node<'a>)>, ApiError> 
         _ => content.items()?,
     };
     if blocks.is_empty() {
-        return Err(message.wrong(
+        return Err(message.error(
             "all messages must have non-empty content except for the optional final assistant \
              message",
         ));
@@ -172,7 +172,7 @@ fn blocks<'a>(message: &Node<'a>) -> Result<Vec<(&'a str, Node<'a>)>, ApiError> 
     let mut kinds = Vec::new();
     for block in blocks {
         let kind = block.need("type")?.text()?;
-        let block = block.tagged(kind);
+        let block = block.with_tag(kind);
         kinds.push((kind, block));
     }
     Ok(kinds)
@@ -201,7 +201,7 @@ pub(super) fn plain_text(content: &Node<'_>) -> Result<String, ApiError> {
     for block in content.items()? {
         let kind = block.need("type")?.text()?;
         if kind == "text" {
-            text.push_str(block_text(&block.tagged(kind))?);
+            text.push_str(block_text(&block.with_tag(kind))?);
         }
     }
     Ok(text)
@@ -227,7 +227,7 @@ fn check_answered(before: &Open, results: &[String]) -> Result<(), ApiError> {
 }
 
 fn unexpected_block(block: &Node<'_>, kind: &str, role: &str) -> ApiError {
-    block.wrong(format!(
+    block.error(format!(
         "Input tag '{kind}' found using 'type' is not expected in a message of the {role}"
     ))
 }

@@ -15,7 +15,7 @@ pub(crate) struct Threads(HashMap<String, Value>);
 
 impl Threads {
     /// The request with all that the thread holds.
-    pub(crate) fn whole(&self, asked: &Value) -> Result<Value, ApiError> {
+    pub(crate) fn resume(&self, asked: &Value) -> Result<Value, ApiError> {
         let thread = &asked["thread"];
         let mut whole = asked.clone();
         match thread["type"].as_str() {

@@ -11,7 +11,7 @@ use crate::{
 const CREATED: u64 = 1_750_000_000;
 
 /// The body of an answer.
-pub(crate) fn body(answer: &Answer) -> Value {
+pub(crate) fn render_body(answer: &Answer) -> Value {
     let refused = answer.stop == Some(Stop::Refusal);
     let text = (!answer.text.is_empty() || answer.calls.is_empty()).then_some(&answer.text);
     let mut message = json!({

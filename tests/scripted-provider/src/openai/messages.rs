@@ -36,19 +36,19 @@ pub(super) fn messages(root: &Node<'_>) -> Result<Exchange, ApiError> {
                 let id = message.need("tool_call_id")?;
                 let call_id = id.text()?.to_owned();
                 if called.is_empty() {
-                    return Err(role.wrong(
+                    return Err(role.error(
                         "Invalid parameter: messages with role 'tool' must be a response to a \
                          preceeding message with 'tool_calls'.",
                     ));
                 }
                 if !called.contains(&call_id) {
-                    return Err(id.wrong(format!(
+                    return Err(id.error(format!(
                         "Invalid parameter: 'tool_call_id' of '{call_id}' not found in \
                          'tool_calls' of previous message."
                     )));
                 }
                 if !open.contains(&call_id) {
-                    return Err(id.wrong(format!(
+                    return Err(id.error(format!(
                         "Duplicate value for 'tool_call_id' of '{call_id}' in message."
                     )));
                 }
@@ -67,7 +67,7 @@ fn check_answered(messages: &Node<'_>, open: &[String]) -> Result<(), ApiError> 
     if open.is_empty() {
         return Ok(());
     }
-    Err(messages.wrong(format!(
+    Err(messages.error(format!(
         "An assistant message with 'tool_calls' must be followed by tool messages responding to \
          each 'tool_call_id'. The following tool_call_ids did not have response messages: {}",
         open.join(", ")
@@ -85,7 +85,7 @@ fn read_assistant(message: &Node<'_>) -> Result<(String, Vec<PastCall>), ApiErro
                 return Err(too_long(&id, 40, text.len()));
             }
             if calls.iter().any(|known| known.id == text) {
-                return Err(id.wrong(format!("Duplicate value for 'id' of '{text}'.")));
+                return Err(id.error(format!("Duplicate value for 'id' of '{text}'.")));
             }
             let function = call.need("function")?;
             calls.push(PastCall {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 /// A plain second implementation: each word is looked for in each text.
-mod plain {
+mod naive {
     use super::*;
 
     /// Pairs of a lookup and a change of the same thing, nearest first: what else is done before and after a
@@ -28,7 +28,7 @@ mod plain {
                 let Some(second) = first_calls.get(place + distance) else {
                     break;
                 };
-                let may_need = reads.reads(first) && !reads.reads(second);
+                let may_need = reads.is_read_only(first) && !reads.is_read_only(second);
                 let needs = |run: &&Run| {
                     looks_up(run, first, second) && !asked_together(run, first, second)
                 };
@@ -92,7 +92,7 @@ mod plain {
             results.map(|result| result.map(|it| it.result.to_string()).unwrap_or_default());
         let results: Vec<String> = results.collect();
         for (place, call) in run.trace.tool_calls.iter().enumerate() {
-            let is_lookup = reads.reads(&call.name);
+            let is_lookup = reads.is_read_only(&call.name);
             for (key, value) in call.args.as_object().into_iter().flatten() {
                 let words = identifiers(value);
                 let said = |word: &&str| good.iter().any(|run| said_by_user(run, word));
@@ -104,7 +104,7 @@ mod plain {
                     let sources = earlier.filter(|(_, result)| result.contains(word));
                     let sources = sources.map(|(source, _)| source).enumerate();
                     let sources = sources.filter(|(nth, source)| {
-                        let counts = *nth == 0 || !is_lookup && reads.reads(&source.name);
+                        let counts = *nth == 0 || !is_lookup && reads.is_read_only(&source.name);
                         counts && source.name != call.name && !is_same_step(source, call)
                     });
                     let names = sources.map(|(_, source)| source.name.clone());
@@ -189,7 +189,7 @@ proptest! {
     ) {
         let good: Vec<&Run> = runs.iter().collect();
         let reads = ReadOnlyTools::new([], [], []);
-        prop_assert_eq!(pairs(&good, &reads), plain::pairs(&good, &reads));
-        prop_assert_eq!(dependencies(&good, &reads), plain::dependencies(&good, &reads));
+        prop_assert_eq!(lookup_pairs(&good, &reads), naive::pairs(&good, &reads));
+        prop_assert_eq!(dependencies(&good, &reads), naive::dependencies(&good, &reads));
     }
 }

@@ -52,7 +52,7 @@ fn proposed(runs: &[Run]) -> Option<String> {
     gates(runs, &[], &CalledTools::default(), &suspects_of(runs))
 }
 
-fn written(runs: &[Run]) -> String {
+fn written_gates(runs: &[Run]) -> String {
     proposed(runs).unwrap()
 }
 
@@ -66,12 +66,12 @@ fn members_that_only_some_have_leave_the_others_pinned() {
             .extend(more.as_object().unwrap().clone());
         run(None, &[("book", json!({ "flights": [flight] }))], "Done.")
     };
-    let text = written(&[book(json!({})), book(json!({ "price": 100 }))]);
+    let text = written_gates(&[book(json!({})), book(json!({ "price": 100 }))]);
     assert!(text.contains(r#""number": {"const": "HAT271"}"#), "{text}");
     assert!(text.contains(r#""price": {"type": "number"}"#), "{text}");
     assert!(!text.contains("# broken by"), "{text}");
     // Nothing in common, no shape.
-    let apart = written(&[
+    let apart = written_gates(&[
         run(None, &[("book", json!({ "of": { "a": 1 } }))], "Done."),
         run(None, &[("book", json!({ "of": { "b": 1 } }))], "Done."),
     ]);
@@ -85,7 +85,7 @@ fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
         run(None, &[look(), look(), refund("RF77")], "It is done."),
     ];
     assert_eq!(
-        written(&runs),
+        written_gates(&runs),
         "    # from run-1..run-2\n    expect:\n      - { target: final_response, matcher: { regex: \"\\\\S\" } }\n      \
          - { target: conversation.stop_reason, matcher: { exact: \"completed\" } }\n    \
          calls: { max_errors: 0 }\n    \
@@ -100,7 +100,7 @@ fn runs_that_change_the_same_are_held_to_it_and_free_in_what_they_read() {
 fn a_lookup_is_demanded_where_a_change_follows_from_it_or_none_is_made() {
     let demanded = |calls: &[(&str, Value)]| {
         let tools = [vec![look()], calls.to_vec()].concat();
-        written(&[run(None, &tools, "Done.")]).contains("consumer: \"get_parcel\"")
+        written_gates(&[run(None, &tools, "Done.")]).contains("consumer: \"get_parcel\"")
     };
     let parcel = || ("get_parcel", json!({ "receipt": "RF77" }));
     let close = ("close_order", json!({ "order": "done" }));
@@ -115,7 +115,7 @@ fn a_lookup_is_demanded_where_a_change_follows_from_it_or_none_is_made() {
 fn what_a_hand_over_tells_of_is_looked_up_before() {
     let hand_over = |summary: &str| ("transfer_to_human", json!({ "summary": summary }));
     let asks = |summary: &str| {
-        let text = written(&[run(None, &[look(), hand_over(summary)], "Done.")]);
+        let text = written_gates(&[run(None, &[look(), hand_over(summary)], "Done.")]);
         text.contains("{ first: \"get_order\", second: \"transfer_to_human\" }")
     };
     assert!(asks("The receipt RF77 is wrong."));
@@ -128,7 +128,7 @@ fn what_coding_agents_look_up_is_no_change() {
         ("Grep", json!({ "pattern": "fn main" })),
         ("Edit", json!({ "file_path": "src/main.rs" })),
     ];
-    let text = written(&[run(None, &calls, "Done.")]);
+    let text = written_gates(&[run(None, &calls, "Done.")]);
     assert!(text.contains("readonly_tools: [\"Grep\"]"), "{text}");
     assert!(
         text.contains("name: \"Edit\"") && !text.contains("name: \"Grep\""),
@@ -145,7 +145,7 @@ fn a_call_of_all_runs_stays_in_the_plan_though_an_argument_of_it_varies() {
         calls.extend(more.iter().cloned());
         run(None, &calls, "Done.")
     };
-    let text = written(&[
+    let text = written_gates(&[
         calls("size", &[]),
         calls("late", &[("close_ticket", json!({ "ticket": "T-1" }))]),
         calls("size", &[]),
@@ -162,18 +162,18 @@ fn a_call_of_all_runs_stays_in_the_plan_though_an_argument_of_it_varies() {
 #[test]
 fn what_only_some_runs_change_is_not_demanded() {
     let more = run(None, &[refund("R1"), ("close_order", json!({}))], "Done.");
-    let text = written(&[run(None, &[refund("R1")], "Done."), more]);
+    let text = written_gates(&[run(None, &[refund("R1")], "Done."), more]);
     assert!(text.contains("mode: subsequence\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
     assert!(!text.contains("name: \"close_order\""), "{text}");
     let nothing = run(None, &[look()], "Done.");
-    let text = written(&[run(None, &[refund("R1")], "Done."), nothing]);
+    let text = written_gates(&[run(None, &[refund("R1")], "Done."), nothing]);
     assert!(text.contains("mode: subset\n      calls:\n        - { name: \"refund\", args: { exact: {\"receipt\": \"R1\"} }"), "{text}");
 }
 
 #[test]
 fn who_changes_nothing_may_call_nothing_that_does() {
     let failed = run(Some(false), &[look(), refund("R1")], "Done.");
-    let text = written(&[run(Some(true), &[look()], "Here it is."), failed]);
+    let text = written_gates(&[run(Some(true), &[look()], "Here it is."), failed]);
     assert!(
         text.contains("    trajectory: { over: writes, mode: strict, calls: [] }\n"),
         "{text}"
@@ -187,7 +187,7 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
         run(Some(false), &[refund("R2")], "Done."),
         run(Some(false), &[], ""),
     ];
-    let text = written(&runs);
+    let text = written_gates(&runs);
     assert!(text.starts_with("    # from run-1\n"), "{text}");
     assert!(
         text.ends_with("    # 1 of 3 runs hold all of these\n    reliability:\n      outcome: [expect, calls, trajectory, narrative]\n      \
@@ -205,7 +205,7 @@ fn failed_runs_count_at_the_rate_that_was_observed() {
 #[test]
 fn a_failed_run_that_holds_all_gates_is_named() {
     let runs = [Some(true), Some(false), Some(false)].map(|it| run(it, &[refund("R1")], "Done."));
-    let text = written(&runs);
+    let text = written_gates(&runs);
     assert!(
         text.contains("    # 3 of 3 runs hold all of these\n    # failed runs that hold all of these too: run-2..run-3\n"),
         "{text}"
@@ -218,7 +218,7 @@ fn a_gate_that_a_good_run_breaks_is_a_comment() {
         run(Some(true), &[look()], "I have refunded order 7."),
         run(Some(true), &[look()], "Here it is."),
     ];
-    let text = written(&runs);
+    let text = written_gates(&runs);
     assert!(
         text.contains("    # broken by run-1:\n    # narrative: {}\n"),
         "{text}"
@@ -234,7 +234,7 @@ fn no_tool_that_no_good_run_needed_changes_anything_where_the_plan_is_open() {
         run(Some(true), &[refund("R1"), close], "Done."),
         run(Some(false), &[refund("R1"), drop], "Done."),
     ];
-    let text = written(&runs);
+    let text = written_gates(&runs);
     assert!(text.contains("mode: subsequence\n"), "{text}");
     let allows = "      allow: [\"close_order\", \"refund\"]\n";
     assert!(text.contains(allows), "{text}");
@@ -244,12 +244,12 @@ fn no_tool_that_no_good_run_needed_changes_anything_where_the_plan_is_open() {
 #[test]
 fn a_suspect_run_loosens_nothing() {
     let refunds = || run(None, &[look(), refund("R1")], "Refunded.");
-    let good = written(&[refunds(), refunds()]);
+    let good = written_gates(&[refunds(), refunds()]);
     let mut cut = run(None, &[look()], "");
     cut.trace.final_response = None;
     let claims = run(None, &[look()], "I have refunded order 7.");
     let broken = |run: Run, reason: &str| {
-        let text = written(&[refunds(), run, refunds()]);
+        let text = written_gates(&[refunds(), run, refunds()]);
         assert!(
             text.contains(&format!("    # without run-2: {reason}\n")),
             "{text}"
@@ -300,7 +300,7 @@ fn what_half_of_the_runs_share_sets_none_of_them_aside() {
     let alone = [odd()];
     let found = suspects_of(&alone);
     assert_eq!(found, [suspect(1, reasons, false)]);
-    assert!(written(&runs).contains("    calls: { max_errors: 1 }\n"));
+    assert!(written_gates(&runs).contains("    calls: { max_errors: 1 }\n"));
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn a_write_is_made_no_more_often_than_in_any_good_run() {
         run(None, &[charge(), note()], "Done."),
         run(None, &[charge(), note(), note()], "Done."),
     ];
-    let text = written(&open);
+    let text = written_gates(&open);
     assert!(text.contains("mode: subsequence\n"), "{text}");
     assert!(
         text.contains(&most("charge", 1)) && text.contains(&most("add_note", 2)),
@@ -356,9 +356,9 @@ fn a_write_is_made_no_more_often_than_in_any_good_run() {
         run(None, &[charge()], "Done."),
         run(None, &[other, note()], "Done."),
     ];
-    let text = written(&either[..]);
+    let text = written_gates(&either[..]);
     assert!(text.contains(&most("charge", 1)), "{text}");
-    let agreed = written(&[open[0].clone(), open[0].clone()]);
+    let agreed = written_gates(&[open[0].clone(), open[0].clone()]);
     assert!(!agreed.contains("tool_names"), "{agreed}");
 }
 
@@ -380,7 +380,7 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
     let asks = "{ target: \"conversation.turns[-2]\", matcher: { schema: { required: [role, content], properties: { \
                 role: { const: assistant }, content: { pattern: \"\\\\S\", not: { pattern: \"^tool_use \" } } } } } }\n";
     let alone = std::slice::from_ref(&ended);
-    assert!(written(alone).contains(asks));
+    assert!(written_gates(alone).contains(asks));
     assert_eq!(suspects_of(alone), []);
     let calls = ("assistant", "tool_use get_order with {}");
     for other in [
@@ -394,9 +394,9 @@ fn an_answer_before_the_users_last_word_is_asked_for() {
         let found = suspects_of(&runs);
         let reasons = vec!["it says nothing at its end".to_owned()];
         assert_eq!(found, [suspect(2, reasons, true)]);
-        let gate = expect(&[&ended], Vec::new()).unwrap();
+        let gate = propose_expect(&[&ended], Vec::new()).unwrap();
         assert!((gate.holds)(&ended) && !(gate.holds)(&other));
-        assert!(!written(&[other]).contains(asks));
+        assert!(!written_gates(&[other]).contains(asks));
     }
 }
 
@@ -416,7 +416,7 @@ fn what_servers_say_of_their_tools_is_written_down() {
             "Here it is.",
         ),
     ];
-    let said = |name: &str, reads| OfferedTool::in_line(name).with_read_only(Some(reads));
+    let said = |name: &str, reads| OfferedTool::from_line(name).with_read_only(Some(reads));
     for run in &mut runs {
         run.tools = Some(vec![
             said("query_database", false),
@@ -424,7 +424,7 @@ fn what_servers_say_of_their_tools_is_written_down() {
             said("get_order", true),
         ]);
     }
-    let text = written(&runs);
+    let text = written_gates(&runs);
     assert!(
         text.contains(
             "    narrative: { readonly_tools: [\"grep\"], mutating_tools: [\"query_database\"] }\n"

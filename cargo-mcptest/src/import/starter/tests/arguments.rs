@@ -305,7 +305,9 @@ fn plan_of<'a>(runs: &[Run], reads: &'a ReadOnlyTools) -> gate::Demand<'a> {
     let evidence: Vec<_> = runs.iter().map(|run| (run, None)).collect();
     let good: Vec<&Run> = runs.iter().collect();
     let changes = writes::Changes::from_runs(&evidence, reads);
-    plan::trajectory(&good, &changes, reads).unwrap().holds
+    plan::propose_trajectory(&good, &changes, reads)
+        .unwrap()
+        .holds
 }
 
 /// Of many combinations, those of the parts that go together are told apart.

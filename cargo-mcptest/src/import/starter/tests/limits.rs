@@ -3,7 +3,7 @@
 use mcptest::trace::{Origin, Run, parse_run};
 use serde_json::json;
 
-use super::super::entry::{MOST_BYTES, MOST_RUNS, Whole};
+use super::super::entry::{MOST_BYTES, MOST_RUNS, RetainedRuns};
 use super::super::tools::{CalledTools, MOST_ALIASED, MOST_TOOLS};
 use crate::import::plan::{Group, ImportPlan};
 use mcptest_import::Digest;
@@ -16,15 +16,15 @@ fn run() -> Run {
 /// Once there are too many, none is kept.
 #[test]
 fn runs_that_are_too_many_are_let_go() {
-    let mut long = Whole::default();
+    let mut long = RetainedRuns::default();
     long.add(&json!({}), Some((run(), 1)));
     assert_eq!(long.runs.len(), 1);
     for _ in 0..=MOST_RUNS {
         long.add(&json!({}), Some((run(), 1)));
     }
-    let mut large = Whole::default();
+    let mut large = RetainedRuns::default();
     large.add(&json!({}), Some((run(), MOST_BYTES + 1)));
-    let mut unread = Whole::default();
+    let mut unread = RetainedRuns::default();
     unread.add(&json!({}), None);
     for mut whole in [long, large, unread] {
         whole.add(&json!({}), Some((run(), 1)));

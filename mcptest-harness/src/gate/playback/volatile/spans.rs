@@ -41,7 +41,7 @@ const BLANK: &str = "\u{0}";
 
 /// The stretches, in order; nothing where a word differs. `is_any`: whatever has a digit changes by itself, else only what
 /// looks like a time or an id.
-pub(super) fn changes(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
+pub(super) fn find_spans(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
     let mut spans = Vec::new();
     let (mut old, mut new) = (old.to_owned(), new.to_owned());
     for form in KNOWN.iter() {
@@ -64,14 +64,14 @@ pub(super) fn changes(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
         new = form.replace_all(&new, BLANK).into_owned();
     }
     if old != new {
-        spans.extend(tokens(&old, &new, is_any)?);
+        spans.extend(token_spans(&old, &new, is_any)?);
     }
     Some(spans)
 }
 
 /// The spans in which two texts differ token by token, once the known forms are blanked; nothing where a word
 /// differs.
-fn tokens(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
+fn token_spans(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
     let token = TOKEN.as_ref()?;
     let cut = |text| -> Vec<&str> { token.find_iter(text).map(|found| found.as_str()).collect() };
     let (before, after) = (cut(old), cut(new));
@@ -105,7 +105,7 @@ fn tokens(old: &str, new: &str, is_any: bool) -> Option<Vec<Span>> {
             spans.push(Span {
                 old: old.to_owned(),
                 new: new.to_owned(),
-                mask: mask(old, new, &around.0, &around.1),
+                mask: mask_for(old, new, &around.0, &around.1),
             });
         }
     }
@@ -120,7 +120,7 @@ fn changes_by_itself(token: &str, is_any: bool) -> bool {
 }
 
 /// What matches two tokens, and little besides: what they begin and end with alike, else what stands beside them.
-fn mask(old: &str, new: &str, before: &str, after: &str) -> Option<String> {
+fn mask_for(old: &str, new: &str, before: &str, after: &str) -> Option<String> {
     let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
     let least = old.len().min(new.len());
     let mut head = (0..least).take_while(|at| old[*at] == new[*at]).count();
@@ -135,7 +135,7 @@ fn mask(old: &str, new: &str, before: &str, after: &str) -> Option<String> {
         tail -= 1;
     }
     let inner = |token: &[char]| token[head..token.len() - tail].to_vec();
-    let middle = class(&inner(&old), &inner(&new))?;
+    let middle = char_class(&inner(&old), &inner(&new))?;
     let text = |part: &[char]| regex::escape(&part.iter().collect::<String>());
     let (start, end) = (text(&old[..head]), text(&old[old.len() - tail..]));
     let own = format!("{start}{middle}{end}");
@@ -145,7 +145,7 @@ fn mask(old: &str, new: &str, before: &str, after: &str) -> Option<String> {
     }
     // A number or an id alone is told by the words beside it.
     let line = before.rsplit(['\n', '\u{0}']).next().unwrap_or_default();
-    let left = words(line.char_indices().rev().map(|(at, _)| &line[at..]), line);
+    let left = two_words(line.char_indices().rev().map(|(at, _)| &line[at..]), line);
     if says(left) {
         return Some(format!(r"{}{own}\b", regex::escape(left)));
     }
@@ -153,12 +153,12 @@ fn mask(old: &str, new: &str, before: &str, after: &str) -> Option<String> {
     let ends = line
         .char_indices()
         .map(|(at, letter)| &line[..at + letter.len_utf8()]);
-    let right = words(ends, line);
+    let right = two_words(ends, line);
     says(right).then(|| format!(r"\b{own}{}", regex::escape(right)))
 }
 
 /// As much of a line as makes two words, else all of it. `parts`: from the least to the whole.
-fn words<'t>(parts: impl Iterator<Item = &'t str>, line: &'t str) -> &'t str {
+fn two_words<'t>(parts: impl Iterator<Item = &'t str>, line: &'t str) -> &'t str {
     let mut parts = parts.peekable();
     while let Some(part) = parts.next() {
         let next = parts.peek().copied().unwrap_or(line);
@@ -190,7 +190,7 @@ fn is_border(token: &[char], at: usize) -> bool {
 }
 
 /// The characters of two stretches as a pattern; nothing where they have signs of several kinds.
-fn class(old: &[char], new: &[char]) -> Option<String> {
+fn char_class(old: &[char], new: &[char]) -> Option<String> {
     let all = |is: fn(&char) -> bool| old.iter().chain(new).all(is);
     let set = if old.is_empty() || new.is_empty() {
         return None;
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     fn masks(old: &str, new: &str) -> Option<Vec<String>> {
-        let spans = changes(old, new, true)?;
+        let spans = find_spans(old, new, true)?;
         spans.into_iter().map(|span| span.mask).collect()
     }
 
@@ -307,14 +307,14 @@ mod tests {
             ("Refund 7", "Refund 7 now"),
             ("status ok", "status 500 ok"),
         ] {
-            assert_eq!(changes(old, new, true), None, "{new}");
+            assert_eq!(find_spans(old, new, true), None, "{new}");
         }
         assert_eq!(
-            changes("there is no order 8", "there is no order 9", false),
+            find_spans("there is no order 8", "there is no order 9", false),
             None
         );
-        assert!(changes("there is no order 8", "there is no order 9", true).is_some());
-        assert!(changes("run-a81f2c", "run-b7702d", false).is_some());
+        assert!(find_spans("there is no order 8", "there is no order 9", true).is_some());
+        assert!(find_spans("run-a81f2c", "run-b7702d", false).is_some());
         // Nothing beside it says what a number is: only the whole value can be left out.
         assert_eq!(masks("17", "18"), None);
     }

@@ -10,24 +10,24 @@ use super::Stamped;
 use crate::event::{Call, Event};
 use crate::formats::otel::call_span::{arguments, span_id};
 use crate::formats::otel::span::OtelSpan;
-use crate::formats::otel::wrapped::Shapes;
-use crate::json::unfolded;
+use crate::formats::otel::wrapped::ArgumentShapes;
+use crate::json::unwrap_json_text;
 use crate::waiting::Waiting;
 
 /// The calls that no span was found for yet, by their places among the events.
 #[derive(Debug)]
-pub(super) struct Calls {
-    made: HashMap<usize, Made>,
-    by_id: HashMap<String, OfId>,
+pub(super) struct UnmatchedCalls {
+    made: HashMap<usize, UnmatchedCall>,
+    by_id: HashMap<String, CallsOfId>,
     /// By their names: all of them, and those without an identifier.
     all: Waiting,
     nameless: Waiting,
-    shapes: Shapes,
+    shapes: ArgumentShapes,
 }
 
 /// A call: when, of what identifier, of which tool, and with which arguments.
 #[derive(Debug)]
-struct Made {
+struct UnmatchedCall {
     at: u64,
     id: Option<String>,
     tool: String,
@@ -36,32 +36,33 @@ struct Made {
 
 /// The calls of one identifier.
 #[derive(Debug, Default)]
-struct OfId {
+struct CallsOfId {
     /// Of several at one time, the first counts as the latest.
     by_time: BTreeSet<(u64, Reverse<usize>)>,
     places: BTreeSet<usize>,
 }
 
-impl OfId {
+impl CallsOfId {
     /// The latest call before a time, of several at that time the first; else the first call of all.
-    fn ran_at(&self, time: u64) -> Option<usize> {
+    fn call_at(&self, time: u64) -> Option<usize> {
         let mut before = self.by_time.range(..=(time, Reverse(0)));
         let latest = before.next_back().map(|(_, Reverse(place))| *place);
         latest.or_else(|| self.places.first().copied())
     }
 }
 
-impl Calls {
+impl UnmatchedCalls {
     pub(super) fn from_events(events: &[Stamped]) -> Self {
         let mut made = HashMap::new();
         for (place, (at, event)) in events.iter().enumerate() {
             if let Event::Call(call) = event {
-                made.insert(place, Made::new(*at, call));
+                made.insert(place, UnmatchedCall::new(*at, call));
             }
         }
-        let shapes = Shapes::from_calls(made.values().map(|it| (it.tool.as_str(), &*it.args)));
+        let shapes =
+            ArgumentShapes::from_calls(made.values().map(|it| (it.tool.as_str(), &*it.args)));
         let (mut all, mut nameless) = (Waiting::default(), Waiting::default());
-        let mut by_id: HashMap<String, OfId> = HashMap::new();
+        let mut by_id: HashMap<String, CallsOfId> = HashMap::new();
         for (place, call) in &made {
             all.add(&call.tool, &call.args, *place);
             if let Some(id) = &call.id {
@@ -85,7 +86,7 @@ impl Calls {
     /// not both have an identifier, that has the arguments of the span, or, by the tool's name, may have them.
     pub(super) fn take(&mut self, span: &OtelSpan, by_name: bool) -> Option<usize> {
         let id = span_id(span);
-        let of_id = id.and_then(|id| self.by_id.get(id)?.ran_at(span.start));
+        let of_id = id.and_then(|id| self.by_id.get(id)?.call_at(span.start));
         let found = of_id.or_else(|| {
             let waiting = if id.is_some() {
                 &self.nameless
@@ -96,7 +97,7 @@ impl Calls {
             match args {
                 Some(args) if !by_name => waiting.first_with(tool, &args),
                 // What is no object may be arguments in another language.
-                Some(args) if args.is_object() => self.shapes.first(tool, &args, waiting),
+                Some(args) if args.is_object() => self.shapes.first_match(tool, &args, waiting),
                 _ if by_name => waiting.first(tool),
                 _ => None,
             }
@@ -118,13 +119,13 @@ impl Calls {
     }
 }
 
-impl Made {
+impl UnmatchedCall {
     fn new(at: u64, call: &Call) -> Self {
         Self {
             at,
             id: call.id.clone(),
             tool: call.name.clone(),
-            args: Rc::new(unfolded(&call.args)),
+            args: Rc::new(unwrap_json_text(&call.args)),
         }
     }
 }

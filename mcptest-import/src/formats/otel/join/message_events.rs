@@ -3,24 +3,24 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::{Met, Stamped, own_id, result_of};
+use super::{Met, Stamped, result_event, span_call_id};
 use crate::event::Event;
-use crate::formats::otel::call_span::outcome;
+use crate::formats::otel::call_span::call_outcome;
 use crate::formats::otel::span::OtelSpan;
 
 /// The events that messages tell of, while spans are joined with them.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct MessageEvents {
     events: Vec<Stamped>,
     /// The places of results that no span told of yet, by their identifiers.
     results: HashMap<String, BTreeSet<usize>>,
-    blocks: Vec<Block>,
+    blocks: Vec<CallBlock>,
     met: Met,
 }
 
 /// Calls that follow one another.
 #[derive(Debug, Default)]
-struct Block {
+struct CallBlock {
     calls: Range<usize>,
     /// The results without an identifier up to the next calls.
     answers: Vec<usize>,
@@ -30,7 +30,7 @@ struct Block {
     added: Vec<Stamped>,
 }
 
-impl Block {
+impl CallBlock {
     /// Whether a call alone has its identifier. Of several it would not tell whose result it is, so that one of them
     /// gets another.
     fn is_single(&mut self, id: &str) -> bool {
@@ -44,18 +44,18 @@ impl Block {
     }
 }
 
-impl Told {
+impl MessageEvents {
     pub(super) fn from_events(events: Vec<Stamped>) -> Self {
         let mut results: HashMap<String, BTreeSet<usize>> = HashMap::new();
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<CallBlock> = Vec::new();
         for (place, (_, event)) in events.iter().enumerate() {
             match event {
                 Event::Call(call) => {
                     let goes_on = blocks.last().is_some_and(|last| last.calls.end == place);
                     if !goes_on {
-                        blocks.push(Block {
+                        blocks.push(CallBlock {
                             calls: place..place,
-                            ..Block::default()
+                            ..CallBlock::default()
                         });
                     }
                     if let Some(block) = blocks.last_mut() {
@@ -83,7 +83,7 @@ impl Told {
 
     /// A span is the execution of the call at a place. The result of a message stays, with what the span says of errors;
     /// else the span's result is put after the calls of the same answer.
-    pub(super) fn ran(&mut self, place: usize, span: &OtelSpan) {
+    pub(super) fn apply_span(&mut self, place: usize, span: &OtelSpan) {
         let number = self.blocks.partition_point(|it| it.calls.end <= place);
         let (Some((_, Event::Call(call))), Some(block)) =
             (self.events.get_mut(place), self.blocks.get_mut(number))
@@ -100,11 +100,11 @@ impl Told {
             None => block.answers.get(place - block.calls.start).copied(),
         };
         if told.is_none() {
-            if let Some(value) = outcome(span) {
+            if let Some(value) = call_outcome(span) {
                 let id = call.id.take().filter(|id| block.is_single(id));
-                let id = id.unwrap_or_else(|| own_id(span));
+                let id = id.unwrap_or_else(|| span_call_id(span));
                 call.id = Some(id.clone());
-                block.added.push(result_of(span, id, value));
+                block.added.push(result_event(span, id, value));
             }
             return;
         }

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
 
-use super::{Met, Stamped, own_id, result_of};
+use super::{Met, Stamped, result_event, span_call_id};
 use crate::event::{Call, Event};
-use crate::formats::otel::call_span::{arguments, outcome, span_id};
+use crate::formats::otel::call_span::{arguments, call_outcome, span_id};
 use crate::formats::otel::span::OtelSpan;
 
 /// The events with the calls of spans, which stand in the order of their beginnings: each before the first event that is
@@ -14,9 +14,9 @@ use crate::formats::otel::span::OtelSpan;
 ///
 /// As spans begin one after another, the place of each is not before the place of the one before it: a single walk finds
 /// all places. The results of calls that were put in may be later than the next call: these stand open.
-pub(super) fn added(events: Vec<Stamped>, met: &Met, spans: &[OtelSpan]) -> Vec<Stamped> {
-    let mut results = TwiceTold::from_events(&events, met);
-    let mut added = Added::default();
+pub(super) fn add_span_calls(events: Vec<Stamped>, met: &Met, spans: &[OtelSpan]) -> Vec<Stamped> {
+    let mut results = AnonymousResults::from_events(&events, met);
+    let mut added = MergedEvents::default();
     let mut open: Vec<Stamped> = Vec::new();
     let mut rest = events.into_iter().enumerate().peekable();
     for span in spans {
@@ -34,10 +34,10 @@ pub(super) fn added(events: Vec<Stamped>, met: &Met, spans: &[OtelSpan]) -> Vec<
                 added.push(event);
             }
         }
-        let value = outcome(span);
+        let value = call_outcome(span);
         // A second call of an identifier: it would not tell whose result it is.
         let id = span_id(span).filter(|id| value.is_none() || !added.has_call(id));
-        let id = id.map_or_else(|| own_id(span), str::to_owned);
+        let id = id.map_or_else(|| span_call_id(span), str::to_owned);
         let args = arguments(span).unwrap_or_default();
         let call = Call::new(Some(id.clone()), Some(name), args);
         added.push((span.start, Event::Call(call)));
@@ -45,7 +45,7 @@ pub(super) fn added(events: Vec<Stamped>, met: &Met, spans: &[OtelSpan]) -> Vec<
             if let Some((next, _)) = rest.peek() {
                 results.take(&value, *next);
             }
-            open.push(result_of(span, id, value));
+            open.push(result_event(span, id, value));
         }
     }
     let mut events = added.events;
@@ -57,14 +57,14 @@ pub(super) fn added(events: Vec<Stamped>, met: &Met, spans: &[OtelSpan]) -> Vec<
 
 /// The events so far, with the calls among them.
 #[derive(Debug, Default)]
-struct Added {
+struct MergedEvents {
     events: Vec<Stamped>,
     steps: usize,
     /// The model call that made the last call of each identifier.
     calls: HashMap<String, usize>,
 }
 
-impl Added {
+impl MergedEvents {
     fn push(&mut self, event: Stamped) {
         match &event.1 {
             Event::Step(_) => self.steps += 1,
@@ -82,13 +82,13 @@ impl Added {
 
 /// Results of messages without an identifier, of which a span may tell as well.
 #[derive(Debug, Default)]
-struct TwiceTold {
+struct AnonymousResults {
     /// The places of those that no span told of yet, by what they are.
     places: HashMap<Value, VecDeque<usize>>,
     taken: HashSet<usize>,
 }
 
-impl TwiceTold {
+impl AnonymousResults {
     fn from_events(events: &[Stamped], met: &Met) -> Self {
         let mut results = Self::default();
         for (place, (_, event)) in events.iter().enumerate() {

@@ -3,19 +3,19 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::{Stamped, joined};
+use super::{Stamped, join_spans};
 use crate::event::{Answer, Call, CallTokens, Event};
 use crate::formats::otel::span::{self, OtelSpan};
 
 /// A plain second implementation: each span looks at all events, and what it adds is inserted at once.
-mod plain {
+mod naive {
     use std::cmp::Reverse;
     use std::collections::HashSet;
 
-    use super::super::{own_id, result_of};
+    use super::super::{result_event, span_call_id};
     use super::*;
-    use crate::formats::otel::call_span::{arguments, outcome, span_id};
-    use crate::json::unfolded;
+    use crate::formats::otel::call_span::{arguments, call_outcome, span_id};
+    use crate::json::unwrap_json_text;
 
     pub(super) struct Talk {
         pub(super) events: Vec<Stamped>,
@@ -49,7 +49,7 @@ mod plain {
     }
 
     fn holds(shown: &Value, own: &Value) -> bool {
-        let shown = unfolded(shown);
+        let shown = unwrap_json_text(shown);
         let among = |own: &Map<String, Value>| {
             let mut members = own.iter();
             !own.is_empty() && members.all(|(key, value)| shown.get(key) == Some(value))
@@ -82,7 +82,7 @@ mod plain {
             }
             let args = arguments(span);
             let same = |call: &Call| {
-                let own = unfolded(&call.args);
+                let own = unwrap_json_text(&call.args);
                 (id.is_none() || call.id.is_none())
                     && Some(call.name.as_str()) == span.tool_name()
                     && if by_name {
@@ -123,7 +123,7 @@ mod plain {
                 }
                 return;
             }
-            let Some(value) = outcome(span) else {
+            let Some(value) = call_outcome(span) else {
                 return;
             };
             // After the calls of the same answer.
@@ -134,11 +134,13 @@ mod plain {
             let has_id =
                 |(_, event): &&Stamped| matches!(event, Event::Call(other) if other.id == id);
             let is_single = block.iter().filter(has_id).count() == 1;
-            let id = id.filter(|_| is_single).unwrap_or_else(|| own_id(span));
+            let id = id
+                .filter(|_| is_single)
+                .unwrap_or_else(|| span_call_id(span));
             if let Event::Call(made) = &mut self.events[call].1 {
                 made.id = Some(id.clone());
             }
-            self.insert(at, result_of(span, id, value));
+            self.insert(at, result_event(span, id, value));
             self.met.insert(at);
         }
 
@@ -148,14 +150,14 @@ mod plain {
             };
             let at = self.events.iter().position(|(at, _)| *at > span.start);
             let at = at.unwrap_or(self.events.len());
-            let value = outcome(span);
+            let value = call_outcome(span);
             let of_step = self.events[..at].iter().rev();
             let mut of_step = of_step.take_while(|(_, event)| !matches!(event, Event::Step(_)));
             let id = span_id(span);
             let is_second = of_step
                 .any(|(_, event)| matches!(event, Event::Call(other) if other.id.as_deref() == id));
             let id = id.filter(|_| !is_second || value.is_none());
-            let id = id.map_or_else(|| own_id(span), str::to_owned);
+            let id = id.map_or_else(|| span_call_id(span), str::to_owned);
             let args = arguments(span).unwrap_or_default();
             let call = Call::new(Some(id.clone()), Some(name), args);
             self.insert(at, (span.start, Event::Call(call)));
@@ -175,7 +177,7 @@ mod plain {
                         .map(|index| index - usize::from(*index > told));
                     self.met = moved.collect();
                 }
-                self.insert(at + 1, result_of(span, id, value));
+                self.insert(at + 1, result_event(span, id, value));
                 self.met.insert(at + 1);
             }
         }
@@ -326,7 +328,7 @@ fn spans(says: &[Says]) -> Vec<OtelSpan> {
     let spans: Vec<Value> = spans.collect();
     let export = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] });
     let (mut spans, _) = span::parse_export(&export);
-    spans.sort_by(|left, right| left.when().cmp(&right.when()));
+    spans.sort_by(|left, right| left.sort_key().cmp(&right.sort_key()));
     spans
 }
 
@@ -340,7 +342,7 @@ proptest! {
     ) {
         let spans = spans(&says);
         prop_assert_eq!(spans.len(), says.len());
-        let plain = plain::joined(events.clone(), spans.clone());
-        prop_assert_eq!(joined(events, spans), plain);
+        let plain = naive::joined(events.clone(), spans.clone());
+        prop_assert_eq!(join_spans(events, spans), plain);
     }
 }

@@ -8,7 +8,7 @@ use crate::formats::otel::agents::Agents;
 use crate::formats::otel::span;
 
 /// A plain second implementation: each question walks from a span to the root.
-mod plain {
+mod naive {
     use super::*;
 
     pub(super) struct Plain<'t> {
@@ -71,12 +71,14 @@ mod plain {
                     outer.is_some() && self.nearest(call).map(|outer| &outer.id) == outer
                 })
             };
-            span.is_agent() && (span.agent().is_some() || self.is_in_tool(span) || works_for())
+            span.is_agent()
+                && (span.invoked_agent().is_some() || self.is_in_tool(span) || works_for())
         }
 
         pub(super) fn subagent(&self, span: &OtelSpan, main: Option<&str>) -> Option<&'t str> {
             let around = self.around(span);
-            let is_main = |span: &&OtelSpan| span.agent().is_some() && span.agent() == main;
+            let is_main =
+                |span: &&OtelSpan| span.invoked_agent().is_some() && span.invoked_agent() == main;
             let holds_main = |span: &&OtelSpan| {
                 let mut mains = self.spans.iter().filter(is_main);
                 mains.any(|main| self.around(main).iter().any(|it| it.id == span.id))
@@ -97,23 +99,27 @@ mod plain {
 
         pub(super) fn main(&self) -> Option<&'t str> {
             let agents = self.spans.iter();
-            let agents = agents.filter(|span| span.agent().is_some() && !self.is_in_tool(span));
+            let agents =
+                agents.filter(|span| span.invoked_agent().is_some() && !self.is_in_tool(span));
             let mut agents: Vec<&OtelSpan> = agents.collect();
-            agents.sort_by_key(|span| (self.around(span).len(), span.when()));
+            agents.sort_by_key(|span| (self.around(span).len(), span.sort_key()));
             let calls = |main: &str| {
                 let mut own = self.spans.iter().filter(|span| span.is_model_call());
                 own.any(|call| {
                     let around = self.around(call);
                     let is_nested = around.iter().any(|it| self.nested.contains_key(&it.id));
-                    let named = around.iter().copied().filter_map(OtelSpan::agent);
+                    let named = around.iter().copied().filter_map(OtelSpan::invoked_agent);
                     let mut within = named.skip_while(|name| *name != main);
                     let is_alone = |name| name == main;
                     !is_nested
-                        && (!around.iter().any(|it| it.agent().is_some())
+                        && (!around.iter().any(|it| it.invoked_agent().is_some())
                             || within.next().is_some() && within.all(is_alone))
                 })
             };
-            let names: Vec<&str> = agents.into_iter().filter_map(OtelSpan::agent).collect();
+            let names: Vec<&str> = agents
+                .into_iter()
+                .filter_map(OtelSpan::invoked_agent)
+                .collect();
             let calling = names.iter().copied().find(|name| calls(name));
             calling.or(names.first().copied())
         }
@@ -170,16 +176,16 @@ proptest! {
     ) {
         let tree = Tree::new(spans_of(&kinds));
         prop_assert_eq!(tree.spans.len(), kinds.len());
-        let plain = plain::Plain::new(&tree.spans);
+        let plain = naive::Plain::new(&tree.spans);
         prop_assert_eq!(tree.main(), plain.main());
         for main in [None, Some("desk"), Some("shop"), Some("other")] {
-            let agents = Agents::with(&tree, main);
+            let agents = Agents::with_main(&tree, main);
             for (place, span) in tree.spans.iter().enumerate() {
                 let subagent = agents.subagent(place).map(|agent| agent.id);
                 prop_assert_eq!(subagent, plain.subagent(span, main));
             }
         }
-        for (span, is_twice) in tree.spans.iter().zip(tree.seen_twice()) {
+        for (span, is_twice) in tree.spans.iter().zip(tree.duplicate_model_calls()) {
             prop_assert_eq!(is_twice, plain.is_seen_twice(span));
         }
         for (span, same) in tree.spans.iter().zip(tree.same_calls()) {

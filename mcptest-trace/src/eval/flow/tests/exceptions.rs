@@ -39,7 +39,7 @@ fn what_the_user_spelt_otherwise_was_said() {
         let run = run(page, mail);
         assert_eq!(leaks(&run, entry()).len(), 1, "{page} | {mail}");
         let flow = Flow::new([entry().with_unless(FlowUnless::User)]);
-        let told = Told::default().with_user(said);
+        let told = FlowContext::default().with_user(said);
         let report = trace_flow_with(&run, &flow, &told);
         assert!(report.leaks.is_empty(), "{said} | {page} | {mail}");
     }
@@ -61,7 +61,7 @@ fn what_the_user_said_of_another_lets_nothing_through() {
         ),
     ] {
         let flow = Flow::new([entry().with_unless(FlowUnless::User)]);
-        let told = Told::default().with_user(said);
+        let told = FlowContext::default().with_user(said);
         let report = trace_flow_with(&run(page, mail), &flow, &told);
         assert_eq!(report.leaks.len(), 1, "{said} | {page} | {mail}");
     }

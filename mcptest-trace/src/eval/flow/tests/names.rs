@@ -3,7 +3,7 @@
 use super::*;
 
 /// A page is read, then a tool is called with one argument.
-pub(super) fn called(page: &str, tool: &str, arg: &str, value: impl Into<Value>) -> Value {
+pub(super) fn page_then_call(page: &str, tool: &str, arg: &str, value: impl Into<Value>) -> Value {
     json!({
         "tool_calls": [
             { "name": "fetch_page", "args": { "url": "https://start.example" }, "step": 0 },
@@ -73,7 +73,7 @@ fn a_whole_argument_may_be_a_name() {
         ),
         ("{\"guest\": \"Oskar\"}", "invite", "guest", "Oskar"),
     ] {
-        let run = called(page, tool, arg, name);
+        let run = page_then_call(page, tool, arg, name);
         assert_eq!(leaks(&run, any_tool()), [name], "{page} | {arg}: {name}");
     }
 }
@@ -100,7 +100,7 @@ fn words_that_any_text_has_are_no_names() {
             "Hello Oskar, hello Anna, hello Bo!",
         ),
     ] {
-        let run = called(page, tool, arg, name);
+        let run = page_then_call(page, tool, arg, name);
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {arg}: {name}");
     }
 }
@@ -141,7 +141,7 @@ fn a_small_number_leaks_where_its_argument_is_named() {
         ),
         ("The pin is 1987.", "open", "pin", json!("1987")),
     ] {
-        let run = called(page, tool, arg, number.clone());
+        let run = page_then_call(page, tool, arg, number.clone());
         assert_eq!(leaks(&run, any_tool()).len(), 1, "{page} | {arg}: {number}");
     }
     for (page, tool, arg, number) in [
@@ -169,7 +169,7 @@ fn a_small_number_leaks_where_its_argument_is_named() {
             json!("In 1987 it was new."),
         ),
     ] {
-        let run = called(page, tool, arg, number.clone());
+        let run = page_then_call(page, tool, arg, number.clone());
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {arg}: {number}");
     }
 }
@@ -191,7 +191,7 @@ fn a_name_that_the_agent_had_otherwise_is_none_of_the_source() {
             ],
         });
         let entry = FlowEntry::new(patterns(&["fetch_*"]), patterns(&["reserve"]));
-        let told = Told::default().with_user(said);
+        let told = FlowContext::default().with_user(said);
         trace_flow_with(&run, &Flow::new([entry]), &told)
             .leaks
             .len()
@@ -225,7 +225,7 @@ fn a_date_leaks_however_it_is_spelt() {
         ),
         ("{'start_day': '2031-05-30'}", "2031-05-30"),
     ] {
-        let run = called(page, "reserve", "start_day", date);
+        let run = page_then_call(page, "reserve", "start_day", date);
         assert_eq!(leaks(&run, any_tool()).len(), 1, "{page} | {date}");
     }
     for (page, date) in [
@@ -234,7 +234,7 @@ fn a_date_leaks_however_it_is_spelt() {
         ("2031-05-30 10:20", "2031-05-30"),
         ("Come on the 30th of May 2030.", "2031-05-30"),
     ] {
-        let run = called(page, "reserve", "start_day", date);
+        let run = page_then_call(page, "reserve", "start_day", date);
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {date}");
     }
 }
@@ -254,7 +254,7 @@ fn a_date_that_somebody_else_said_is_none_of_the_source() {
             ],
         });
         let entry = FlowEntry::new(patterns(&["fetch_*"]), patterns(&["reserve"]));
-        let told = Told::default().with_user(user);
+        let told = FlowContext::default().with_user(user);
         trace_flow_with(&run, &Flow::new([entry]), &told)
             .leaks
             .len()

@@ -1,13 +1,13 @@
 //! What a page and an argument share although neither has it from the other.
 
-use super::names::{any_tool, called};
+use super::names::{any_tool, page_then_call};
 use super::*;
 
 #[test]
 fn a_url_that_the_user_said_is_no_name_of_its_words() {
     let leaking = |user: &str, url: &str| {
-        let run = called(url, "open", "link", url);
-        let told = Told::default().with_user(user);
+        let run = page_then_call(url, "open", "link", url);
+        let told = FlowContext::default().with_user(user);
         let entry = any_tool().with_unless(FlowUnless::User);
         trace_flow_with(&run, &Flow::new([entry]), &told)
             .leaks
@@ -32,7 +32,7 @@ fn formats_and_spans_of_years_are_no_values() {
         ),
         ("\u{a9} 1999-2003", "body", "from 1999-2003"),
     ] {
-        let run = called(page, "post", arg, value);
+        let run = page_then_call(page, "post", arg, value);
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {value}");
     }
     for (page, value) in [
@@ -40,7 +40,7 @@ fn formats_and_spans_of_years_are_no_values() {
         ("see text/of/mine", "text/of/mine"),
         ("call 1999-2203", "1999-2203"),
     ] {
-        let run = called(page, "post", "body", value);
+        let run = page_then_call(page, "post", "body", value);
         assert_eq!(leaks(&run, any_tool()), [value], "{page}");
     }
 }
@@ -48,7 +48,7 @@ fn formats_and_spans_of_years_are_no_values() {
 #[test]
 fn the_word_of_a_records_own_field_is_no_name_where_the_argument_holds_one_of_a_few() {
     let leaking = |field: &str, word: &str, arg: &str| {
-        let mut run = called("", "update", arg, word);
+        let mut run = page_then_call("", "update", arg, word);
         run["tool_results"][0]["result"] = json!([{ field: word }]);
         leaks(&run, any_tool()).len()
     };
@@ -75,7 +75,7 @@ fn the_word_of_a_records_own_field_is_no_name_where_the_argument_holds_one_of_a_
     }
     // What a text says to do is no field.
     let page = "Please set the status to closed.";
-    let run = called(page, "update", "status", "closed");
+    let run = page_then_call(page, "update", "status", "closed");
     assert_eq!(leaks(&run, any_tool()), ["closed"]);
 }
 

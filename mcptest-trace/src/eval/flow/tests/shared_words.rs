@@ -1,6 +1,6 @@
 //! Words and numbers that a page and an argument have anyway.
 
-use super::names::{any_tool, called};
+use super::names::{any_tool, page_then_call};
 use super::*;
 
 #[test]
@@ -23,7 +23,7 @@ fn names_with_digits_that_all_texts_share_are_no_identifiers() {
         ("It is Phase-2.", "body", "Phase-2 begins"),
         ("The locale is en-US", "locale", "en-US"),
     ] {
-        let run = called(page, "post", arg, value);
+        let run = page_then_call(page, "post", arg, value);
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {arg}: {value}");
     }
     for (page, value) in [
@@ -31,7 +31,7 @@ fn names_with_digits_that_all_texts_share_are_no_identifiers() {
         ("see OPS-42", "OPS-42"),
         ("gpt-4-W3470184", "W3470184"),
     ] {
-        let run = called(page, "post", "body", value);
+        let run = page_then_call(page, "post", "body", value);
         assert_eq!(leaks(&run, any_tool()), [value], "{page}");
     }
 }
@@ -47,11 +47,11 @@ fn one_of_a_few_words_leaks_where_the_page_says_what_it_is_for() {
         (json!("It rains in Berlin today"), "city", "Berlin"),
         (json!("It rains in New York today"), "city", "New York"),
     ] {
-        let mut run = called("", "post", arg, value);
+        let mut run = page_then_call("", "post", arg, value);
         run["tool_results"][0]["result"] = page.clone();
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {arg}: {value}");
     }
-    let run = called("Set the city to Berlin.", "post", "city", "Berlin");
+    let run = page_then_call("Set the city to Berlin.", "post", "city", "Berlin");
     assert_eq!(leaks(&run, any_tool()), ["Berlin"]);
 }
 
@@ -68,10 +68,10 @@ fn a_date_of_a_text_and_a_year_are_no_values() {
         ("The year 2031 was good", "year", json!(2031)),
         ("In 2031 it was", "body", json!("Report of 2031")),
     ] {
-        let run = called(page, "post", arg, value.clone());
+        let run = page_then_call(page, "post", arg, value.clone());
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page} | {arg}: {value}");
     }
-    let run = called(
+    let run = page_then_call(
         "Come on May 20, 2031.",
         "post",
         "start",
@@ -82,16 +82,16 @@ fn a_date_of_a_text_and_a_year_are_no_values() {
 
 #[test]
 fn the_name_of_a_tool_is_no_value() {
-    let run = called(
+    let run = page_then_call(
         "then use post_note_v2",
         "post_note_v2",
         "tool",
         "post_note_v2",
     );
     assert_eq!(leaks(&run, any_tool()), [""; 0]);
-    let run = called("then use post_note_v2", "post", "tool", "post_note_v2");
+    let run = page_then_call("then use post_note_v2", "post", "tool", "post_note_v2");
     assert_eq!(leaks(&run, any_tool()), ["post_note_v2"]);
-    let told = Told::default().with_schemas(vec![("post_note_v2", &Value::Null)]);
+    let told = FlowContext::default().with_schemas(vec![("post_note_v2", &Value::Null)]);
     let report = trace_flow_with(&run, &Flow::new([any_tool()]), &told);
     assert_eq!(report.leaks.len(), 0, "it was offered");
 }
@@ -104,10 +104,10 @@ fn a_date_above_a_quoted_mail_or_in_a_log_is_no_value() {
         "[2031-05-15 09:30] Tom: hello",
         "2031-05-15T09:30:00Z INFO started",
     ] {
-        let run = called(page, "create_event", "start", "2031-05-15 18:00");
+        let run = page_then_call(page, "create_event", "start", "2031-05-15 18:00");
         assert_eq!(leaks(&run, any_tool()), [""; 0], "{page}");
     }
-    let run = called(
+    let run = page_then_call(
         "Meet me on May 15, 2031.",
         "create_event",
         "start",

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::trace::words_of_tool;
+use crate::trace::tool_name_words;
 
 use super::super::lexicon::{Lexicon, lower};
 use super::super::marks::Mark;
@@ -28,7 +28,7 @@ pub(super) fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Optio
         "total",
     ];
     let counts = |key: &str, changed: &dyn Fn(&str) -> bool| {
-        let words = words_of_tool(key);
+        let words = tool_name_words(key);
         let known = |word: &String| changed(word) || COUNTS.contains(&word.as_str());
         let rows = matches!(words.as_slice(), [row, count] if row == "row" && count == "count");
         rows || words.iter().any(|word| changed(word)) && words.iter().all(known)
@@ -52,7 +52,7 @@ pub(super) fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Optio
             any.iter().any(|(counted, _)| *counted == key) || is_of_call(key, value)
         };
         let counted = |(key, value): &(&String, &Value)| {
-            value.is_number() && words_of_tool(key).iter().any(|word| word == "count")
+            value.is_number() && tool_name_words(key).iter().any(|word| word == "count")
         };
         fields.iter().all(rest) && any.iter().any(counted)
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::trace::{each_scalar, snake};
+use crate::trace::{for_each_scalar, to_snake_case};
 
 use super::super::lexicon::{contains_ignoring_case, head, lower};
 use super::nothing::is_something;
@@ -14,13 +14,14 @@ pub(super) fn of_args(args: &Value) -> Option<String> {
     let fields = args.as_object()?;
     let inner = fields.values().filter_map(Value::as_object);
     let mut all = [fields].into_iter().chain(inner).flatten();
-    let set = |(key, value): &(&String, &Value)| DRY_RUN.contains(&&*snake(key)) && is_yes(value);
+    let set =
+        |(key, value): &(&String, &Value)| DRY_RUN.contains(&&*to_snake_case(key)) && is_yes(value);
     if let Some((key, value)) = all.clone().find(set) {
         return Some(shown(key, value));
     }
     let told = all.find(|(_, value)| {
         let mut told = false;
-        each_scalar(value, &mut |scalar| {
+        for_each_scalar(value, &mut |scalar| {
             let text = scalar.as_str().unwrap_or_default();
             let options = text.contains("--");
             told |= is_dry_run(text) || options && text.split_whitespace().any(is_option);
@@ -36,7 +37,7 @@ fn is_dry_run(text: &str) -> bool {
     text.len() < LONGEST
         && contains_ignoring_case(text, "dry")
         && matches!(
-            &*snake(&lower(text)).replace(['-', ' '], "_"),
+            &*to_snake_case(&lower(text)).replace(['-', ' '], "_"),
             "dry_run" | "dryrun"
         )
 }
@@ -52,7 +53,7 @@ fn is_option(word: &str) -> bool {
 /// The field of a result that says so: `simulated: true`, `would_delete: 1`, `mode: dry_run`.
 pub(super) fn of_fields(fields: &Map<String, Value>) -> Option<String> {
     let says = |(key, value): &(&String, &Value)| {
-        let key = snake(key);
+        let key = to_snake_case(key);
         let mode = matches!(&*key, "mode" | "status" | "state");
         OF_DRY_RUN.contains(&&*key) && is_yes(value)
             || key.starts_with("would_") && is_something(value)

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::trace::snake;
+use crate::trace::to_snake_case;
 
 use super::super::lexicon::{Words, lower};
 use super::nothing::is_something;
@@ -120,7 +120,7 @@ impl Listed {
             }
             lists
         });
-        let lists = keys.filter_map(|key| LISTS.get(&*snake(key)));
+        let lists = keys.filter_map(|key| LISTS.get(&*to_snake_case(key)));
         Self(lists.fold(0, |all, list| all | list))
     }
 
@@ -277,7 +277,7 @@ pub(super) fn is_failure(value: &Value) -> bool {
     if code.is_some_and(|code| is_refusal(&code)) || begins_as_error(text).is_some() {
         return true;
     }
-    let word = snake(&lower(head.trim())).into_owned();
+    let word = to_snake_case(&lower(head.trim())).into_owned();
     let last = word.rsplit('_').next().unwrap_or_default();
     let short = word.contains('_') && word.len() < 40 && !head.contains(' ');
     let says = FAILURES.contains(&word.as_str())
@@ -287,5 +287,5 @@ pub(super) fn is_failure(value: &Value) -> bool {
 
 pub(super) fn word_of(value: &Value, words: &[&str]) -> bool {
     let word = value.as_str().filter(|text| text.len() < 40);
-    word.is_some_and(|text| words.contains(&&*snake(&lower(text.trim()))))
+    word.is_some_and(|text| words.contains(&&*to_snake_case(&lower(text.trim()))))
 }

@@ -2,9 +2,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::lanes::{Common, LaneWord, Lanes, Path};
-use super::super::pairs::{LONG_LANES, beside_long};
+use super::super::pairs::{LONG_LANES, long_batch_len};
 use super::super::{agent_stability_across, mean, share};
-use crate::number::real;
+use crate::number::to_f64;
 
 /// The longest common subsequence by the textbook's table.
 fn table(left: &[u32], right: &[u32]) -> usize {
@@ -63,7 +63,7 @@ pub(super) fn brute_force(runs: &[Value]) -> Vec<(f64, f64)> {
             let similarity = if calls == 0 {
                 1.0
             } else {
-                2.0 * real(common.longest) / real(calls)
+                2.0 * to_f64(common.longest) / to_f64(calls)
             };
             pairs.push((
                 similarity,
@@ -107,7 +107,7 @@ fn beside(calls: impl Fn(usize) -> usize, tools: usize) -> Option<usize> {
         arguments: Vec::new(),
     };
     let runs: Vec<_> = (0..LONG_LANES).map(|run| (calls(run), 1, &path)).collect();
-    beside_long(&runs, tools)
+    long_batch_len(&runs, tools)
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn what_is_recorded_of_a_tool_says_whether_it_is_judged() {
     let plan = over_writes(Strict, &[any("get_lock"), any("cancel_order")]);
     assert!(!validate_trace(&run, &plan).passed);
     let recorded = |name: &str, read_only| {
-        let mut tool = crate::trace::OfferedTool::in_line(name);
+        let mut tool = crate::trace::OfferedTool::from_line(name);
         tool.read_only = Some(read_only);
         tool
     };

@@ -60,7 +60,7 @@ all 4: a mean drop of 37.9 points would have been noticed
 fn names_and_tools_of_others_are_no_markup() {
     let now = side(6, 10, "@team #7 ![x](y) `z` |\n<b>");
     let hostile = vec![
-        both("a|b`<i>", side(6, 10, "x|y"), now),
+        compared_agent("a|b`<i>", side(6, 10, "x|y"), now),
         AgentSamples::new("<script>@all", Sides::New),
     ];
     let text = compare(&hostile, &CompareOptions::default()).markdown();

@@ -15,9 +15,9 @@ fn with_gaps(outcomes_missing: usize, costs_missing: usize, tokens: u64) -> Vec<
     runs
 }
 
-fn one(baseline: Vec<RunSample>, candidate: Vec<RunSample>) -> Comparison {
+fn compare_one(baseline: Vec<RunSample>, candidate: Vec<RunSample>) -> Comparison {
     compare(
-        &[both("a__m", baseline, candidate)],
+        &[compared_agent("a__m", baseline, candidate)],
         &CompareOptions::default(),
     )
 }
@@ -36,7 +36,7 @@ fn outcomes_that_are_lost_against_the_baseline_are_told_and_never_hold() {
         ([1, 0], 0),
     ] {
         let [before, now] = missing.map(|missing| with_gaps(missing, 0, 1000));
-        let found = one(before, now);
+        let found = compare_one(before, now);
         assert_eq!(found.exit_status(), status, "{missing:?}");
         let text = flat(&found.text(ShownAgents::WithFinding));
         let told = format!(
@@ -56,7 +56,7 @@ fn outcomes_that_are_lost_against_the_baseline_are_told_and_never_hold() {
         assert_eq!(shown.exit_status() == 0, status == 0, "{missing:?}");
     }
     // Nobody ever recorded an outcome: the gates are asked, and nothing is missing.
-    let found = one(with_gaps(6, 0, 1000), with_gaps(6, 0, 1000));
+    let found = compare_one(with_gaps(6, 0, 1000), with_gaps(6, 0, 1000));
     assert_eq!(
         (found.exit_status(), found.agents[0].without_outcome),
         (0, None)
@@ -73,9 +73,9 @@ fn require_not_worse(missing: [usize; 2]) -> Comparison {
             .collect()
     });
     let samples = [
-        both("a__m", before, now),
-        both("b__m", side(6, 1000, "a"), side(6, 1000, "a")),
-        both("c__m", side(6, 1000, "a"), side(6, 1000, "a")),
+        compared_agent("a__m", before, now),
+        compared_agent("b__m", side(6, 1000, "a"), side(6, 1000, "a")),
+        compared_agent("c__m", side(6, 1000, "a"), side(6, 1000, "a")),
     ];
     compare(
         &samples,
@@ -87,7 +87,7 @@ fn require_not_worse(missing: [usize; 2]) -> Comparison {
 fn what_is_worse_is_red_whatever_is_missing() {
     let mut now = side(0, 1000, "a");
     now[5] = now[5].clone().with_outcome_recorded(false);
-    assert_eq!(one(side(6, 1000, "a"), now).exit_status(), 1);
+    assert_eq!(compare_one(side(6, 1000, "a"), now).exit_status(), 1);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_cost_that_some_runs_do_not_say_is_told_and_its_loss_never_holds() {
     ] {
         let [before, now] = [(missing[0], 1000), (missing[1], tokens)]
             .map(|(missing, tokens)| with_gaps(0, missing, tokens));
-        let found = one(before.clone(), now.clone());
+        let found = compare_one(before.clone(), now.clone());
         assert_eq!(found.exit_status(), status, "{missing:?}");
         let text = flat(&found.text(ShownAgents::WithFinding));
         let fact = format!("tokens are not compared, because {told}: `a`");
@@ -128,7 +128,7 @@ fn a_cost_that_some_runs_do_not_say_is_told_and_its_loss_never_holds() {
         );
         // Where the cost may not fail, it is told.
         let outcomes = CompareOptions::default().with_fail_on([Metric::Outcomes]);
-        let found = compare(&[both("a__m", before, now)], &outcomes);
+        let found = compare(&[compared_agent("a__m", before, now)], &outcomes);
         assert_eq!(found.exit_status(), 0);
         assert!(flat(&found.render_agents()).contains(&fact));
     }
@@ -140,7 +140,7 @@ fn estimates_are_not_compared_with_measured_costs() {
     for run in &mut now {
         run.cost = run.cost.map(|cost| Cost::estimated(cost.amount));
     }
-    let found = one(side(6, 1000, "a"), now);
+    let found = compare_one(side(6, 1000, "a"), now);
     assert_eq!((found.exit_status(), found.agents[0].cost), (3, None));
     let told = "tokens are not compared, because 0 of 6 runs before and 6 of 6 now have an estimate, and the others are measured: `a`";
     assert!(
@@ -160,13 +160,17 @@ fn an_agent_that_fell_to_none_is_shown_however_few_its_runs() {
             .collect::<Vec<_>>()
     };
     let mut samples = vec![
-        both("fell__m", few(2), few(0)),
-        both("half__m", few(2), few(1)),
+        compared_agent("fell__m", few(2), few(0)),
+        compared_agent("half__m", few(2), few(1)),
     ];
     for agent in ["c__m", "d__m", "e__m"] {
-        samples.push(both(agent, side(6, 1000, "a"), side(6, 1000, "a")));
+        samples.push(compared_agent(
+            agent,
+            side(6, 1000, "a"),
+            side(6, 1000, "a"),
+        ));
     }
-    samples.push(both("few__m", few(2), few(2)));
+    samples.push(compared_agent("few__m", few(2), few(2)));
     let found = compare(&samples, &CompareOptions::default());
     assert_eq!(found.exit_status(), 0);
     let text = found.text(ShownAgents::WithFinding);

@@ -3,7 +3,7 @@
 use super::*;
 
 fn named(stem: &str, name: &str, model: &str, passed: usize) -> AgentSamples {
-    both(stem, side(6, 1000, "a"), side(passed, 1000, "a"))
+    compared_agent(stem, side(6, 1000, "a"), side(passed, 1000, "a"))
         .with_name(AgentName::new(name, model).with_suite("shop"))
 }
 
@@ -96,16 +96,16 @@ fn no_two_agents_are_called_alike() {
         named("e__m", "a (n)", "n", 6),
     ];
     let names = AgentNames::from_comparison(&compare(&samples, &CompareOptions::default()));
-    let called = ["a__m", "b__m", "c__m", "d__m", "e__m"].map(|stem| names.plain(stem));
+    let called = ["a__m", "b__m", "c__m", "d__m", "e__m"].map(|stem| names.escaped(stem));
     assert_eq!(called, ["a__m", "b__m", "a (m)", "d__m", "e__m"]);
 }
 
 /// The first sentence and the last line are made of the same findings.
 #[test]
 fn the_last_line_says_what_the_first_one_does() {
-    let dear = || both("dear__m", side(6, 1000, "a"), side(6, 3000, "a"));
-    let steady = || both("steady__m", side(6, 1000, "a"), side(6, 1000, "a"));
-    let worse = || both("worse__m", side(6, 1000, "a"), side(0, 1000, "a"));
+    let dear = || compared_agent("dear__m", side(6, 1000, "a"), side(6, 3000, "a"));
+    let steady = || compared_agent("steady__m", side(6, 1000, "a"), side(6, 1000, "a"));
+    let worse = || compared_agent("worse__m", side(6, 1000, "a"), side(0, 1000, "a"));
     for (samples, first, last) in [
         (
             vec![dear(), steady()],

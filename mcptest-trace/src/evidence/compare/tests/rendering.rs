@@ -16,14 +16,14 @@ fn no_line_is_wider_than_a_terminal() {
     let long = format!("refund_{}_end", "very-".repeat(16));
     let wide = "🛒".repeat(45);
     let samples = vec![
-        both(
+        compared_agent(
             &format!("{long}__gpt-5"),
             side(6, 1000, "a"),
             side(1, 900_000, "b"),
         ),
-        both(&wide, side(6, 3, "a"), side(0, 9_000_000, "b")),
-        both("c", side(6, 1000, "a"), side(6, 1000, "a")),
-        both("d", side(2, 1000, "a")[..2].to_vec(), side(2, 1000, "a")),
+        compared_agent(&wide, side(6, 3, "a"), side(0, 9_000_000, "b")),
+        compared_agent("c", side(6, 1000, "a"), side(6, 1000, "a")),
+        compared_agent("d", side(2, 1000, "a")[..2].to_vec(), side(2, 1000, "a")),
     ];
     let found = compare(&samples, &options());
     for shown in [ShownAgents::WithFinding, ShownAgents::All] {
@@ -52,7 +52,7 @@ fn no_line_is_wider_than_a_terminal() {
 #[test]
 fn agents_without_a_finding_are_a_line_together() {
     let mut samples = outcomes_only(&[(6, 0, 6), (6, 6, 6), (6, 6, 6), (0, 0, 6)]);
-    samples.push(both(
+    samples.push(compared_agent(
         "few",
         side(6, 9, "a")[..1].to_vec(),
         side(6, 9, "a")[..1].to_vec(),
@@ -145,9 +145,9 @@ fn with_as_many_runs_as_it_says_a_fall_to_none_shows() {
 #[test]
 fn models_are_named_where_an_agent_has_several() {
     let samples = vec![
-        both("refund__gpt-5", side(6, 9, "a"), side(0, 9, "a")),
-        both("refund__opus", side(6, 9, "a"), side(0, 9, "a")),
-        both("search__opus", side(6, 9, "a"), side(0, 9, "a")),
+        compared_agent("refund__gpt-5", side(6, 9, "a"), side(0, 9, "a")),
+        compared_agent("refund__opus", side(6, 9, "a"), side(0, 9, "a")),
+        compared_agent("search__opus", side(6, 9, "a"), side(0, 9, "a")),
     ];
     let found = compare(&samples, &options());
     assert!(
@@ -179,7 +179,7 @@ proptest! {
         let samples: Vec<AgentSamples> = names
             .iter()
             .enumerate()
-            .map(|(place, name)| both(&format!("{place}{name}"), side(6, 10, "a"), side(passes, tokens, name)))
+            .map(|(place, name)| compared_agent(&format!("{place}{name}"), side(6, 10, "a"), side(passes, tokens, name)))
             .collect();
         let text = compare(&samples, &options()).body(ShownAgents::WithFinding);
         let table = text.split("\n\n").nth(1).unwrap_or_default();
@@ -203,7 +203,7 @@ fn timed(ms: u64, machine: Option<&str>) -> Vec<RunSample> {
 #[test]
 fn time_is_compared_on_one_machine_alone() {
     let options = options().with_cost(CostKind::Ms);
-    let one = both("a__m", timed(1000, Some("ci")), timed(2000, Some("ci")));
+    let one = compared_agent("a__m", timed(1000, Some("ci")), timed(2000, Some("ci")));
     let found = compare(&[one], &options);
     assert_eq!(found.exit_status(), 1);
     assert!(
@@ -228,7 +228,7 @@ fn time_is_compared_on_one_machine_alone() {
             "recorded on an unknown machine before and on an unknown machine now: `a`",
         ),
     ] {
-        let other = both("a__m", timed(1000, before), timed(2000, now));
+        let other = compared_agent("a__m", timed(1000, before), timed(2000, now));
         let found = compare(std::slice::from_ref(&other), &options);
         assert_eq!(found.exit_status(), 0, "{told}");
         assert_eq!(found.agents[0].cost, None);
@@ -244,10 +244,13 @@ fn time_is_compared_on_one_machine_alone() {
     // One run of another machine among them is enough.
     let mut mixed = timed(2000, Some("ci"));
     mixed[3].recorded_on = Some("laptop".to_owned());
-    let found = compare(&[both("a__m", timed(1000, Some("ci")), mixed)], &options);
+    let found = compare(
+        &[compared_agent("a__m", timed(1000, Some("ci")), mixed)],
+        &options,
+    );
     assert_eq!(found.agents[0].cost, None);
     // Tokens are the same everywhere.
-    let tokens = both("a__m", timed(1000, Some("ci")), timed(2000, None));
+    let tokens = compared_agent("a__m", timed(1000, Some("ci")), timed(2000, None));
     assert_eq!(
         compare(&[tokens], &CompareOptions::default()).exit_status(),
         1
@@ -266,7 +269,7 @@ fn money_is_a_cost_by_its_target() {
         };
         (0..6).map(run).collect()
     };
-    let found = compare(&[both("a", side(0.0012), side(0.0018))], &options);
+    let found = compare(&[compared_agent("a", side(0.0012), side(0.0018))], &options);
     let cost = found.agents[0].cost.unwrap();
     near(cost.baseline, 0.001_200_25);
     near(cost.ratio.unwrap(), 1.499_9);
@@ -276,7 +279,7 @@ fn money_is_a_cost_by_its_target() {
     );
     assert!(
         found
-            .rule()
+            .rule_line()
             .unwrap()
             .ends_with("20% or more money than before")
     );
@@ -529,7 +532,7 @@ fn a_drop_that_would_be_no_finding_alone_is_none_among_others() {
     for (now, told) in [(3, true), (4, false)] {
         let samples = outcomes_only(&[vec![(6, now, 6)], vec![(6, 6, 6); 3]].concat());
         let found = compare(&samples, &options());
-        assert_eq!(found.agents[0].cannot_be_told_yet(), told);
+        assert_eq!(found.agents[0].needs_more_runs(), told);
         assert_eq!(found.exit_status(), if told { 3 } else { 0 });
         let p = found.agents[0].outcomes.unwrap().p_worse;
         assert_eq!(format!("{p:.3}"), if told { "0.034" } else { "0.099" });

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::names::AgentNames;
-use super::{ShownAgents, listing};
+use super::{ShownAgents, list_agents};
 use crate::evidence::compare::rank::Rank;
 use crate::evidence::compare::{AgentChange, Comparison};
-use crate::text::{MarkdownBlock, counted, escape_line, escape_markdown_but_code};
+use crate::text::{MarkdownBlock, escape_line, escape_markdown_but_code, pluralize};
 
 /// So many lines of a diff are shown where not all are asked for.
 const LINES: usize = 8;
@@ -22,7 +22,7 @@ struct SharedChange<'a> {
 }
 
 /// The changes: first those of agents that ask most to be looked at, then in the order of the first agent of each.
-fn shared(comparison: &Comparison) -> Vec<SharedChange<'_>> {
+fn shared_changes(comparison: &Comparison) -> Vec<SharedChange<'_>> {
     let ranks: BTreeMap<&str, Rank> = comparison
         .agents
         .iter()
@@ -57,24 +57,24 @@ pub(super) fn lines(
     names: &AgentNames,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    let changes = shared(comparison);
+    let changes = shared_changes(comparison);
     let (most, most_lines) = match shown {
         ShownAgents::All => (usize::MAX, usize::MAX),
         ShownAgents::WithFinding => (CHANGES, LINES),
     };
     for SharedChange { change, agents } in changes.iter().take(most) {
-        lines.extend(listing(&change.what, agents, shown, names));
+        lines.extend(list_agents(&change.what, agents, shown, names));
         let first = change.diff.iter().take(most_lines);
         lines.extend(first.map(|line| format!("  {}", escape_line(line))));
         if let left @ 1.. = change.diff.len().saturating_sub(most_lines) {
             lines.push(format!(
                 "  and {} of this diff (`--all` shows them)",
-                counted(left, "more line")
+                pluralize(left, "more line")
             ));
         }
     }
     if let left @ 1.. = changes.len().saturating_sub(most) {
-        let more = counted(left, "more change");
+        let more = pluralize(left, "more change");
         lines.push(format!("and {more} of agents (`--all` shows them)"));
     }
     lines
@@ -82,17 +82,20 @@ pub(super) fn lines(
 
 /// What changed, for a pull request: the first changes with the first lines of their diffs, the other lines
 /// folded; and the other changes, folded, for a place further below.
-pub(super) fn blocks(comparison: &Comparison, names: &AgentNames) -> [Vec<MarkdownBlock>; 2] {
-    let changes = shared(comparison);
+pub(super) fn markdown_blocks(
+    comparison: &Comparison,
+    names: &AgentNames,
+) -> [Vec<MarkdownBlock>; 2] {
+    let changes = shared_changes(comparison);
     let (first, others) = changes.split_at(changes.len().min(CHANGES));
     let whole = first
         .iter()
-        .map(|it| MarkdownBlock::whole(describe_change(it, names)))
+        .map(|it| MarkdownBlock::new(describe_change(it, names)))
         .collect();
     let folded = (!others.is_empty()).then(|| MarkdownBlock {
         head: format!(
             "\n<details><summary>{} of agents</summary>\n",
-            counted(others.len(), "more change")
+            pluralize(others.len(), "more change")
         ),
         rows: others.iter().map(|it| describe_change(it, names)).collect(),
         tail: "\n</details>\n".to_owned(),
@@ -105,7 +108,7 @@ fn describe_change(
     SharedChange { change, agents }: &SharedChange<'_>,
     names: &AgentNames,
 ) -> String {
-    let whose = listing(&change.what, agents, ShownAgents::WithFinding, names);
+    let whose = list_agents(&change.what, agents, ShownAgents::WithFinding, names);
     let whose = escape_markdown_but_code(&whose.unwrap_or_default());
     let (first, rest) = change.diff.split_at(change.diff.len().min(LINES));
     let mut text = format!("\n{whose}\n");
@@ -115,7 +118,7 @@ fn describe_change(
     if !rest.is_empty() {
         text.push_str(&format!(
             "\n<details><summary>{} of this diff</summary>\n{}\n</details>\n",
-            counted(rest.len(), "more line"),
+            pluralize(rest.len(), "more line"),
             fenced(rest)
         ));
     }

@@ -16,7 +16,7 @@ pub(super) fn signed(value: f64) -> String {
     }
 }
 
-pub(super) fn p_of_verdict(p: f64) -> String {
+pub(super) fn format_p_value(p: f64) -> String {
     if p < 1e-4 {
         "< 0.0001".to_owned()
     } else if p < 0.1 {
@@ -26,7 +26,7 @@ pub(super) fn p_of_verdict(p: f64) -> String {
     }
 }
 
-pub(super) fn p_of_three(p: f64) -> String {
+pub(super) fn format_p_value_short(p: f64) -> String {
     if p < 1e-3 {
         "< 0.001".to_owned()
     } else {

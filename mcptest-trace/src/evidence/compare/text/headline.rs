@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::names::AgentNames;
 use crate::evidence::compare::decision::decide;
-use crate::evidence::compare::rank::more_runs;
+use crate::evidence::compare::rank::more_runs_text;
 use crate::evidence::compare::{
     AgentComparison, Comparison, CostKind, Decision, Metric, MetricFinding, OutcomesCompared,
     RecordCommands,
 };
-use crate::text::counted;
+use crate::text::pluralize;
 
 /// So many agents are named behind a number of them.
 const NAMED: usize = 3;
@@ -51,13 +51,13 @@ impl Comparison {
             let names = AgentNames::from_comparison(self);
             let found = self.findings(&names).into_iter().map(|found| found.long);
             let besides = [
-                self.fallen(&names),
-                self.too_few(),
+                self.fallen_agents(&names),
+                self.too_few_runs(),
                 self.never_passed(),
                 self.unknown(),
                 self.lost_outcomes(&names),
                 self.lost_costs(&names),
-                self.not_shown(),
+                self.unproven_text(),
             ];
             let besides = besides.into_iter().flatten();
             found.chain(besides).chain(self.one_sided(&names)).collect()
@@ -74,42 +74,43 @@ impl Comparison {
     }
 
     /// What tests found, for the first sentence and for the last one.
-    pub(super) fn findings(&self, names: &AgentNames) -> Vec<FindingSaid> {
-        let alike = |said: String| FindingSaid {
+    pub(super) fn findings(&self, names: &AgentNames) -> Vec<FindingText> {
+        let alike = |said: String| FindingText {
             short: Some(said.clone()),
             long: said,
         };
         let found = [
-            Some(self.worse(names)),
-            self.together().map(alike),
+            Some(self.worse_finding(names)),
+            self.suite_finding().map(alike),
             self.cost_finding(names, MetricFinding::Regressed),
-            self.other(names),
-            self.better(names),
+            self.other_finding(names),
+            self.better_finding(names),
             self.cost_finding(names, MetricFinding::Improved),
         ];
         found.into_iter().flatten().collect()
     }
 
-    fn worse(&self, names: &AgentNames) -> FindingSaid {
-        let worse = self.whose(|agent| is(agent, Metric::Outcomes, MetricFinding::Regressed));
+    fn worse_finding(&self, names: &AgentNames) -> FindingText {
+        let worse = self
+            .agents_where(|agent| has_finding(agent, Metric::Outcomes, MetricFinding::Regressed));
         let of = self.agents.len() + self.unchanged.len();
-        let all = counted(of, "agent");
-        let not_told = self.cannot_be_told_yet(names);
+        let all = pluralize(of, "agent");
+        let not_told = self.needing_more_runs(names);
         if !worse.is_empty() {
             let count = worse.len();
             let besides =
                 not_told.map(|(count, rest)| format!(", {count} cannot be told yet {rest}"));
-            return FindingSaid {
+            return FindingText {
                 long: format!(
                     "{count} of {all} got worse ({}){}",
-                    named(names, &worse, passes),
+                    named_agents(names, &worse, passes),
                     besides.unwrap_or_default()
                 ),
                 short: Some(format!("{count} got worse")),
             };
         }
         if let Some((count, rest)) = not_told {
-            return FindingSaid {
+            return FindingText {
                 long: format!("it cannot be told yet whether {count} of {all} got worse {rest}"),
                 short: Some(format!("{count} cannot be told yet")),
             };
@@ -117,7 +118,7 @@ impl Comparison {
         let cannot_tell = matches!(self.decision, Decision::CannotTell { allowed: false, .. });
         // Of a part, what nothing can be told of may be of other suites.
         let may_be_unclear = cannot_tell && self.left_out == 0;
-        let unclear = self.whose(|agent| may_be_unclear && self.is_unclear(agent));
+        let unclear = self.agents_where(|agent| may_be_unclear && self.is_unclear(agent));
         let unclear = unclear.len();
         let long = match (of, unclear) {
             (1, 0) => "the compared agent is not shown to be worse".to_owned(),
@@ -126,11 +127,11 @@ impl Comparison {
             (_, some) if some == of => format!("it is not clear whether {all} got worse"),
             (_, some) => format!("it is not clear whether {some} of {all} got worse"),
         };
-        FindingSaid { long, short: None }
+        FindingText { long, short: None }
     }
 
     /// What the tests of all agents together find.
-    fn together(&self) -> Option<String> {
+    fn suite_finding(&self) -> Option<String> {
         let outcomes = self.suite.outcomes.as_ref();
         let outcomes = outcomes.and_then(|found| {
             let what = match found.finding {
@@ -146,7 +147,7 @@ impl Comparison {
                 MetricFinding::Regressed => percent(found.ratio?),
                 _ => return None,
             };
-            let (agents, [_, many, what]) = (found.agents, words(self.options.cost));
+            let (agents, [_, many, what]) = (found.agents, cost_words(self.options.cost));
             Some(format!(
                 "all {agents} agents together {many} {by}% more{what}"
             ))
@@ -155,8 +156,8 @@ impl Comparison {
         (!both.is_empty()).then(|| both.join(", "))
     }
 
-    fn cost_finding(&self, names: &AgentNames, finding: MetricFinding) -> Option<FindingSaid> {
-        let agents = self.whose(|agent| is(agent, Metric::Cost, finding));
+    fn cost_finding(&self, names: &AgentNames, finding: MetricFinding) -> Option<FindingText> {
+        let agents = self.agents_where(|agent| has_finding(agent, Metric::Cost, finding));
         let ratios = agents.iter().filter_map(|agent| agent.cost?.ratio);
         let percents: Vec<u64> = ratios.map(percent).collect();
         let by = match (percents.iter().min(), percents.iter().max()) {
@@ -169,41 +170,42 @@ impl Comparison {
         } else {
             "less"
         };
-        let [one, many, what] = words(self.options.cost);
+        let [one, many, what] = cost_words(self.options.cost);
         let verb = if agents.len() == 1 { one } else { many };
-        let whose = named(names, &agents, |_| None);
+        let whose = named_agents(names, &agents, |_| None);
         let said = format!("{} {verb} {by}{more}{what}", agents.len());
-        (!agents.is_empty()).then(|| FindingSaid::new(said, &whose))
+        (!agents.is_empty()).then(|| FindingText::new(said, &whose))
     }
 
-    fn other(&self, names: &AgentNames) -> Option<FindingSaid> {
-        let others = self.whose(|agent| {
+    fn other_finding(&self, names: &AgentNames) -> Option<FindingText> {
+        let others = self.agents_where(|agent| {
             let listed = agent.behaviour.as_ref().is_some_and(|found| found.other);
-            listed || is(agent, Metric::Behaviour, MetricFinding::Regressed)
+            listed || has_finding(agent, Metric::Behaviour, MetricFinding::Regressed)
         });
         let calls = if others.len() == 1 { "calls" } else { "call" };
-        let whose = named(names, &others, |_| None);
+        let whose = named_agents(names, &others, |_| None);
         let said = format!("{} {calls} other tools", others.len());
-        (!others.is_empty()).then(|| FindingSaid::new(said, &whose))
+        (!others.is_empty()).then(|| FindingText::new(said, &whose))
     }
 
-    fn better(&self, names: &AgentNames) -> Option<FindingSaid> {
-        let better = self.whose(|agent| is(agent, Metric::Outcomes, MetricFinding::Improved));
-        let whose = named(names, &better, passes);
+    fn better_finding(&self, names: &AgentNames) -> Option<FindingText> {
+        let better = self
+            .agents_where(|agent| has_finding(agent, Metric::Outcomes, MetricFinding::Improved));
+        let whose = named_agents(names, &better, passes);
         let said = format!("{} got better", better.len());
-        (!better.is_empty()).then(|| FindingSaid::new(said, &whose))
+        (!better.is_empty()).then(|| FindingText::new(said, &whose))
     }
 
     /// Names the agents that passed before and pass in no run now, in too few runs to show it.
-    fn fallen(&self, names: &AgentNames) -> Option<String> {
-        let fallen = self.whose(AgentComparison::has_fallen_to_none);
-        let whose = named(names, &fallen, self::passes);
+    fn fallen_agents(&self, names: &AgentNames) -> Option<String> {
+        let fallen = self.agents_where(AgentComparison::has_fallen_to_none);
+        let whose = named_agents(names, &fallen, self::passes);
         let passes = match fallen.len() {
             1 => "1 no longer passes".to_owned(),
             many => format!("{many} no longer pass"),
         };
         let undecided = fallen.iter().filter_map(|agent| agent.undecided());
-        let more = more_runs(&undecided.collect::<Vec<_>>())?;
+        let more = more_runs_text(&undecided.collect::<Vec<_>>())?;
         Some(format!(
             "{passes} in any run, but the runs are too few to show a loss ({whose}): {more} would do"
         ))
@@ -211,13 +213,13 @@ impl Comparison {
 
     /// How many agents pass less often than before in too few runs to say whether it is chance; which these are, and how
     /// many more runs decide.
-    fn cannot_be_told_yet(&self, names: &AgentNames) -> Option<(usize, String)> {
-        let fell = self.whose(AgentComparison::cannot_be_told_yet);
+    fn needing_more_runs(&self, names: &AgentNames) -> Option<(usize, String)> {
+        let fell = self.agents_where(AgentComparison::needs_more_runs);
         let mut undecided = self.undecided();
         undecided.retain(|agent| agent.fell);
-        let more = more_runs(&undecided)?;
-        let whose = named(names, &fell, passes);
-        let commands = self.commands(&fell);
+        let more = more_runs_text(&undecided)?;
+        let whose = named_agents(names, &fell, passes);
+        let commands = self.command_list(&fell);
         Some((
             fell.len(),
             format!("({whose}): {more} would decide{commands}"),
@@ -225,7 +227,7 @@ impl Comparison {
     }
 
     /// What records more runs of some agents, in brackets; nothing where that is not known.
-    fn commands(&self, agents: &[&AgentComparison]) -> String {
+    fn command_list(&self, agents: &[&AgentComparison]) -> String {
         let known = agents.iter();
         let known = known.filter_map(|agent| self.record_commands.get(&agent.agent));
         let known: Vec<&RecordCommands> = known.collect();
@@ -248,47 +250,55 @@ impl Comparison {
     }
 
     /// That the runs of others are too few to show even a fall to no pass, and how many more would do.
-    fn too_few(&self) -> Option<String> {
+    fn too_few_runs(&self) -> Option<String> {
         // Who fell to no pass is named before, and counted there.
-        let others = self.whose(|agent| !agent.has_fallen_to_none());
+        let others = self.agents_where(|agent| !agent.has_fallen_to_none());
         let undecided = others.iter().filter_map(|agent| agent.undecided());
         let mut undecided: Vec<_> = undecided.collect();
         undecided.retain(|agent| !agent.fell);
-        let more = more_runs(&undecided)?;
-        let have = have(undecided.len());
+        let more = more_runs_text(&undecided)?;
+        let have = count_with_verb(undecided.len());
         Some(format!(
             "{have} too few runs to show a loss: {more} would do"
         ))
     }
 
     fn never_passed(&self) -> Option<String> {
-        let lost = self.whose(|agent| is(agent, Metric::Outcomes, MetricFinding::NothingToLose));
+        let lost = self.agents_where(|agent| {
+            has_finding(agent, Metric::Outcomes, MetricFinding::NothingToLose)
+        });
         let count = lost.len();
         (count > 0).then(|| format!("{count} had nothing to lose: no run of the baseline passed"))
     }
 
     fn unknown(&self) -> Option<String> {
-        let unknown = self.whose(|agent| agent.outcomes.is_none());
-        let has = have(unknown.len());
+        let unknown = self.agents_where(|agent| agent.outcomes.is_none());
+        let has = count_with_verb(unknown.len());
         (!unknown.is_empty()).then(|| format!("{has} runs whose outcomes are not known"))
     }
 
     fn lost_outcomes(&self, names: &AgentNames) -> Option<String> {
-        let lost = self.whose(AgentComparison::has_lost_outcomes);
-        let (has, whose) = (have(lost.len()), named(names, &lost, |_| None));
+        let lost = self.agents_where(AgentComparison::has_lost_outcomes);
+        let (has, whose) = (
+            count_with_verb(lost.len()),
+            named_agents(names, &lost, |_| None),
+        );
         (!lost.is_empty()).then(|| format!("{has} fewer recorded outcomes than before ({whose})"))
     }
 
     fn lost_costs(&self, names: &AgentNames) -> Option<String> {
-        let lost = self.whose(AgentComparison::has_lost_costs);
-        let (has, whose) = (have(lost.len()), named(names, &lost, |_| None));
+        let lost = self.agents_where(AgentComparison::has_lost_costs);
+        let (has, whose) = (
+            count_with_verb(lost.len()),
+            named_agents(names, &lost, |_| None),
+        );
         let noun = self.options.cost.noun();
         (!lost.is_empty())
             .then(|| format!("{has} fewer runs with recorded {noun} than before ({whose})"))
     }
 
     /// Says that the comparison does not show what it was asked to show.
-    fn not_shown(&self) -> Option<String> {
+    fn unproven_text(&self) -> Option<String> {
         (self.decision == Decision::NotShown)
             .then(|| "the comparison does not show that the agents are no worse".to_owned())
     }
@@ -347,11 +357,11 @@ impl Comparison {
                 format!("not comparable{}", named_stems(names, &others)),
             ),
             (
-                self.chosen.len() - self.met_change(),
+                self.chosen.len() - self.count_rerecorded(),
                 "left with only some of the baseline's recordings".to_owned(),
             ),
             (
-                self.met_change(),
+                self.count_rerecorded(),
                 "recorded anew only in the runs that met a change".to_owned(),
             ),
         ];
@@ -360,7 +370,7 @@ impl Comparison {
             format!("{count} {} {what}", if count == 1 { "is" } else { "are" })
         }));
         if !unrecorded.is_empty() {
-            let has = have(unrecorded.len());
+            let has = count_with_verb(unrecorded.len());
             parts.push(format!(
                 "{has} no recording on either side{}",
                 named_stems(names, &unrecorded)
@@ -369,20 +379,20 @@ impl Comparison {
         parts
     }
 
-    fn whose(&self, wanted: impl Fn(&AgentComparison) -> bool) -> Vec<&AgentComparison> {
+    fn agents_where(&self, wanted: impl Fn(&AgentComparison) -> bool) -> Vec<&AgentComparison> {
         self.agents.iter().filter(|agent| wanted(agent)).collect()
     }
 }
 
 /// What a test found, in words.
-pub(super) struct FindingSaid {
+pub(super) struct FindingText {
     /// With whose it is, for the first sentence.
     long: String,
     /// For the last line; nothing where it is no finding.
     pub(super) short: Option<String>,
 }
 
-impl FindingSaid {
+impl FindingText {
     fn new(said: String, whose: &str) -> Self {
         Self {
             long: format!("{said} ({whose})"),
@@ -393,21 +403,21 @@ impl FindingSaid {
 
 /// That so many agents have the same recordings.
 fn same_recordings(agents: usize) -> String {
-    let agents = counted(agents, "agent");
+    let agents = pluralize(agents, "agent");
     format!("the recordings of {agents} are the same on both sides")
 }
 
 /// A number of agents with its verb: `1 has`, `3 have`.
-fn have(count: usize) -> String {
+fn count_with_verb(count: usize) -> String {
     format!("{count} {}", if count == 1 { "has" } else { "have" })
 }
 
-fn is(agent: &AgentComparison, metric: Metric, finding: MetricFinding) -> bool {
+fn has_finding(agent: &AgentComparison, metric: Metric, finding: MetricFinding) -> bool {
     agent.finding(metric) == Some(finding)
 }
 
 /// How one and how several agents have a cost, and what there is more of.
-const fn words(cost: CostKind) -> [&'static str; 3] {
+const fn cost_words(cost: CostKind) -> [&'static str; 3] {
     match cost {
         CostKind::Tokens => ["costs", "cost", " tokens"],
         CostKind::Steps => ["makes", "make", " model calls"],
@@ -420,7 +430,7 @@ const fn words(cost: CostKind) -> [&'static str; 3] {
 /// By how many percent a ratio is another than 1.
 fn percent(ratio: f64) -> u64 {
     let percent = (100.0 * (ratio - 1.0).abs()).round();
-    crate::number::rounded_up(percent).unwrap_or(u64::MAX)
+    crate::number::ceil_to_u64(percent).unwrap_or(u64::MAX)
 }
 
 /// How often an agent passed, before and now.
@@ -451,7 +461,7 @@ fn named_stems(names: &AgentNames, stems: &[&String]) -> String {
 }
 
 /// The first of some agents, each with what there is to say of it.
-fn named(
+fn named_agents(
     names: &AgentNames,
     agents: &[&AgentComparison],
     say: impl Fn(&AgentComparison) -> Option<String>,

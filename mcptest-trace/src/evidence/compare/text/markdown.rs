@@ -3,12 +3,12 @@
 use super::names::AgentNames;
 use super::row;
 use super::short::ShortRow;
-use super::{ShownAgents, changes, gaps, one_sided};
+use super::{ShownAgents, changes, gap_lines, one_sided};
 use crate::evidence::compare::rank::Rank;
 use crate::evidence::compare::{AgentComparison, Comparison};
 use crate::text::{
-    MarkdownBlock, counted, escape_markdown as escaped,
-    escape_markdown_but_code as escaped_but_code, joined,
+    MarkdownBlock, escape_markdown as escaped, escape_markdown_but_code as escaped_but_code,
+    join_blocks, pluralize,
 };
 
 /// The head of a table.
@@ -19,7 +19,7 @@ impl Comparison {
     /// others, and what there is to say besides, folded below it. Names and texts of recordings are escaped.
     #[must_use]
     pub fn markdown(&self) -> String {
-        joined(&self.markdown_blocks(), usize::MAX, "")
+        join_blocks(&self.markdown_blocks(), usize::MAX, "")
     }
 
     /// The Markdown in pieces, the headline first.
@@ -39,11 +39,10 @@ impl Comparison {
             .collect()
         };
         let head = line(&ShortRow::head(self).cells()) + HEAD;
-        let paragraph =
-            |text: &str| MarkdownBlock::whole(format!("\n{}\n", escaped_but_code(text)));
+        let paragraph = |text: &str| MarkdownBlock::new(format!("\n{}\n", escaped_but_code(text)));
         let headline = format!("**{}**\n", escaped_but_code(&self.headline()));
-        let [changes, other_changes] = changes::blocks(self, &names);
-        let mut blocks = vec![MarkdownBlock::whole(headline)];
+        let [changes, other_changes] = changes::markdown_blocks(self, &names);
+        let mut blocks = vec![MarkdownBlock::new(headline)];
         blocks.extend(changes);
         if !self.agents.is_empty() {
             let all = ShortRow::for_suite(self).cells().map(|cell| escaped(&cell));
@@ -55,16 +54,20 @@ impl Comparison {
         }
         let lines = told.iter().flat_map(|agent| {
             let name = names.quoted(&agent.agent);
-            let details = gaps(agent).chain(one_sided::line(agent));
+            let details = gap_lines(agent).chain(one_sided::line(agent));
             details.map(move |line| format!("{name}: {line}"))
         });
         let power = row::suite_power(&self.suite);
-        let lines = lines.chain(self.rule()).chain(power.clone());
+        let lines = lines.chain(self.rule_line()).chain(power.clone());
         blocks.extend(lines.map(|line| paragraph(&line)));
-        blocks.push(paragraph(&format!("{} {}", self.summary(), self.status())));
+        blocks.push(paragraph(&format!(
+            "{} {}",
+            self.summary(),
+            self.status_line()
+        )));
         blocks.extend(other_changes);
         if !quiet.is_empty() {
-            let kinds = self.quiet_counts();
+            let kinds = self.unremarkable_counts();
             let kinds: Vec<String> = kinds
                 .iter()
                 .map(|(word, count)| format!("{count} {word}"))
@@ -72,14 +75,14 @@ impl Comparison {
             blocks.push(MarkdownBlock {
                 head: format!(
                     "\n<details><summary>{} without a finding: {}</summary>\n\n{head}",
-                    counted(quiet.len(), "agent"),
+                    pluralize(quiet.len(), "agent"),
                     kinds.join(", ")
                 ),
                 rows: rows(&quiet),
                 tail: "\n</details>\n".to_owned(),
             });
         }
-        let facts = self.facts(ShownAgents::All, &names).into_iter();
+        let facts = self.fact_lines(ShownAgents::All, &names).into_iter();
         let facts: Vec<String> = facts
             .filter(|fact| Some(fact) != power.as_ref())
             .map(|fact| match fact.strip_prefix("  ") {
@@ -104,7 +107,7 @@ impl Comparison {
 fn marked(rank: Rank, cells: [String; 5]) -> String {
     let sign = match rank {
         Rank::Red => "❌ ",
-        Rank::Told => "🔎 ",
+        Rank::Reported => "🔎 ",
         Rank::Quiet => "",
     };
     let [agent, others @ ..] = cells;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::text::{COLUMNS, counted, ended, escape_line, width, wrapped};
+use crate::text::{COLUMNS, escape_line, pluralize, truncate_end, width, wrap};
 
 mod changes;
 mod format;
@@ -18,7 +18,7 @@ mod short;
 use crate::stats::stratified::LEAST_FOR_INTERVAL;
 
 use super::rank::Rank;
-use super::{AgentComparison, Chosen, Comparison, Decision, Metric, MetricFinding, NoCost};
+use super::{AgentComparison, Comparison, Decision, Metric, MetricFinding, NoCost, SelectedRuns};
 pub use names::AgentNames;
 use short::ShortRow;
 
@@ -71,15 +71,15 @@ impl Comparison {
     /// ```
     #[must_use]
     pub fn text(&self, agents: ShownAgents) -> String {
-        let head = wrapped(&self.headline(), 0);
+        let head = wrap(&self.headline(), 0);
         format!("{head}\n\n{}", self.body(agents))
     }
 
     /// The text without the headline: the table, what stands below it, and the exit status.
     #[must_use]
     pub fn body(&self, agents: ShownAgents) -> String {
-        let summary = wrapped(&self.summary(), 0);
-        let (status, taken) = (self.status(), summary.lines().last().map_or(0, width));
+        let summary = wrap(&self.summary(), 0);
+        let (status, taken) = (self.status_line(), summary.lines().last().map_or(0, width));
         let gap = if taken + 1 + width(&status) <= COLUMNS {
             ' '
         } else {
@@ -88,7 +88,7 @@ impl Comparison {
         format!("{}{summary}{gap}{status}\n", self.table(agents))
     }
 
-    fn status(&self) -> String {
+    fn status_line(&self) -> String {
         let of = if self.left_out > 0 {
             " of all suites together"
         } else {
@@ -100,25 +100,25 @@ impl Comparison {
     /// All agents without the exit status, for what is no command: without a line break at the end.
     #[must_use]
     pub fn render_agents(&self) -> String {
-        self.table(ShownAgents::All) + &wrapped(&self.summary(), 0)
+        self.table(ShownAgents::All) + &wrap(&self.summary(), 0)
     }
 
     /// The table with what stands below it, each line with its end.
     fn table(&self, shown: ShownAgents) -> String {
         let names = AgentNames::from_comparison(self);
         let changes = changes::lines(self, shown, &names).into_iter();
-        let mut lines: Vec<String> = changes.map(|line| wrapped(&line, 2)).collect();
+        let mut lines: Vec<String> = changes.map(|line| wrap(&line, 2)).collect();
         let agents = self.ranked();
         if !lines.is_empty() && !agents.is_empty() {
             lines.push(String::new());
         }
-        let folded = self.folded(shown);
+        let folded = self.folded_line(shown);
         let is_shown = |agent: &&&AgentComparison| {
             folded.is_none() || agent.rank(&self.options) != Rank::Quiet
         };
         let listed: Vec<&AgentComparison> = agents.iter().filter(is_shown).copied().collect();
         if !agents.is_empty() {
-            lines.extend(self.rule().map(|rule| wrapped(&rule, 2) + "\n"));
+            lines.extend(self.rule_line().map(|rule| wrap(&rule, 2) + "\n"));
             let mut rows = vec![ShortRow::head(self)];
             rows.extend(
                 listed
@@ -130,18 +130,18 @@ impl Comparison {
         }
         for agent in &listed {
             let name = names.quoted(&agent.agent);
-            lines.extend(gaps(agent).map(|gap| wrapped(&format!("{name}: {gap}"), 2)));
+            lines.extend(gap_lines(agent).map(|gap| wrap(&format!("{name}: {gap}"), 2)));
             let described = one_sided::line(agent).map(|line| format!("{name}: {line}"));
             lines.extend(match shown {
-                ShownAgents::All => described.map(|line| wrapped(&line, 2)),
+                ShownAgents::All => described.map(|line| wrap(&line, 2)),
                 // What a few runs do otherwise says nothing.
                 ShownAgents::WithFinding if agent.has_fallen() => None,
-                ShownAgents::WithFinding => described.map(|line| ended(&line, COLUMNS)),
+                ShownAgents::WithFinding => described.map(|line| truncate_end(&line, COLUMNS)),
             });
         }
         lines.extend(folded);
-        let facts = self.facts(shown, &names).into_iter();
-        lines.extend(facts.map(|fact| wrapped(&fact, 2)));
+        let facts = self.fact_lines(shown, &names).into_iter();
+        lines.extend(facts.map(|fact| wrap(&fact, 2)));
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
@@ -154,11 +154,11 @@ impl Comparison {
 
     /// The agents of which nothing was found, in a line; nothing where they have rows: where all are asked for,
     /// and where it is only one.
-    fn folded(&self, shown: ShownAgents) -> Option<String> {
+    fn folded_line(&self, shown: ShownAgents) -> Option<String> {
         if shown == ShownAgents::All {
             return None;
         }
-        let quiet = self.quiet_counts();
+        let quiet = self.unremarkable_counts();
         let count: usize = quiet.iter().map(|(_, count)| count).sum();
         let kinds: Vec<String> = quiet
             .iter()
@@ -167,14 +167,14 @@ impl Comparison {
         (count > 1).then(|| {
             format!(
                 "{} without a finding (`--all` shows them): {}",
-                counted(count, "agent"),
+                pluralize(count, "agent"),
                 kinds.join(", ")
             )
         })
     }
 
     /// Why nothing was found of agents, and of how many.
-    fn quiet_counts(&self) -> Vec<(&'static str, usize)> {
+    fn unremarkable_counts(&self) -> Vec<(&'static str, usize)> {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         for agent in &self.agents {
             if agent.rank(&self.options) != Rank::Quiet {
@@ -201,7 +201,7 @@ impl Comparison {
         let names = AgentNames::from_comparison(self);
         let mut rows = vec![Row::plain(ShortRow::head(self).cells())];
         rows.extend(self.agents.iter().map(|agent| {
-            let described: Vec<String> = gaps(agent).chain(one_sided::line(agent)).collect();
+            let described: Vec<String> = gap_lines(agent).chain(one_sided::line(agent)).collect();
             Row {
                 cells: ShortRow::from_agent(agent, self, &names).cells(),
                 described: (!described.is_empty()).then(|| described.join("; ")),
@@ -217,13 +217,13 @@ impl Comparison {
     pub fn notes(&self) -> Vec<String> {
         let names = AgentNames::from_comparison(self);
         let mut notes = changes::lines(self, ShownAgents::All, &names);
-        notes.extend(self.facts(ShownAgents::All, &names));
-        notes.push(format!("{} {}", self.summary(), self.status()));
+        notes.extend(self.fact_lines(ShownAgents::All, &names));
+        notes.push(format!("{} {}", self.summary(), self.status_line()));
         notes
     }
 
     /// Whose runs were not compared and why, and what numbers are less than they seem.
-    fn facts(&self, shown: ShownAgents, names: &AgentNames) -> Vec<String> {
+    fn fact_lines(&self, shown: ShownAgents, names: &AgentNames) -> Vec<String> {
         let mut notes: Vec<String> = row::suite_power(&self.suite).into_iter().collect();
         let outcomes = self.suite.outcomes.as_ref().map(|found| found.agents);
         let cost = self.suite.cost.as_ref().map(|found| found.agents);
@@ -238,7 +238,7 @@ impl Comparison {
         intervals.sort_unstable();
         intervals.dedup();
         for (before, now) in intervals {
-            let now = counted(now, "run");
+            let now = pluralize(now, "run");
             notes.push(format!("no 95% interval from {before} and {now}"));
         }
         let inexact = self.suite.outcomes.is_some_and(|found| !found.exact)
@@ -263,11 +263,11 @@ impl Comparison {
                 agents.push(agent.agent.clone());
             }
         }
-        let listed = |what: &str, agents: &[String]| listing(what, agents, shown, names);
+        let listed = |what: &str, agents: &[String]| list_agents(what, agents, shown, names);
         for (reason, agents) in &without_cost {
             let what = format!(
                 "{} not compared, because {reason}",
-                self.options.cost.noun_is()
+                self.options.cost.noun_with_verb()
             );
             notes.extend(listed(&what, agents));
         }
@@ -288,7 +288,7 @@ impl Comparison {
         ] {
             notes.extend(listed(what, agents));
         }
-        for Chosen {
+        for SelectedRuns {
             agent,
             lost,
             met_change,
@@ -372,7 +372,7 @@ impl Comparison {
 }
 
 /// Agents by their stems, after what they have in common; nothing where there is none.
-fn listing(
+fn list_agents(
     what: &str,
     agents: &[String],
     shown: ShownAgents,
@@ -391,9 +391,9 @@ fn listing(
 }
 
 /// Which runs of an agent outcomes leave out, and of which the gates say it, a line each.
-fn gaps(agent: &AgentComparison) -> impl Iterator<Item = String> {
+fn gap_lines(agent: &AgentComparison) -> impl Iterator<Item = String> {
     let left_out = agent.unjudged.map(|[before, now]| {
-        let before = before.counted();
+        let before = before.describe();
         format!("left out, because nothing was judged: {before} before, {now} now")
     });
     let by_gates = agent.outcomes.is_some() || agent.unjudged.is_some();
@@ -403,7 +403,7 @@ fn gaps(agent: &AgentComparison) -> impl Iterator<Item = String> {
         } else {
             "so its outcomes are not compared"
         };
-        let before = before.counted();
+        let before = before.describe();
         format!("{before} before and {now} now have no recorded outcome, {then}")
     });
     without_outcome.into_iter().chain(left_out)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::evidence::compare::{AgentName, Comparison};
-use crate::text::{escape_line, fitted};
+use crate::text::{escape_line, truncate_middle};
 
 /// A name has so many columns at the most, also where there is room for more.
 const LONGEST: usize = 80;
@@ -37,7 +37,7 @@ impl AgentNames {
         let stems: Vec<&str> = comparison.stems().collect();
         let forms: Vec<[String; 3]> = stems
             .iter()
-            .map(|stem| forms(stem, comparison.names.get(*stem)))
+            .map(|stem| name_candidates(stem, comparison.names.get(*stem)))
             .collect();
         let mut counts: [BTreeMap<&str, usize>; 3] = Default::default();
         for forms in &forms {
@@ -69,20 +69,20 @@ impl AgentNames {
 
     /// An agent by the stem of its recordings, made safe to print.
     #[must_use]
-    pub fn plain(&self, stem: &str) -> String {
+    pub fn escaped(&self, stem: &str) -> String {
         let name = self.0.get(stem).map_or(stem, String::as_str);
-        fitted(&escape_line(name), LONGEST)
+        truncate_middle(&escape_line(name), LONGEST)
     }
 
     /// An agent by the stem of its recordings, made safe to print and between backticks.
     #[must_use]
     pub fn quoted(&self, stem: &str) -> String {
-        format!("`{}`", self.plain(stem).replace('`', "ʼ"))
+        format!("`{}`", self.escaped(stem).replace('`', "ʼ"))
     }
 }
 
 /// What an agent can be called, the shortest first.
-fn forms(stem: &str, name: Option<&AgentName>) -> [String; 3] {
+fn name_candidates(stem: &str, name: Option<&AgentName>) -> [String; 3] {
     let Some(AgentName {
         agent,
         model,

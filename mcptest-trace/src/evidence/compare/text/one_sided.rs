@@ -1,8 +1,8 @@
 //! What is on one side only, in words.
 
-use crate::text::{cut, escape_line};
+use crate::text::{escape_line, truncate};
 
-use crate::evidence::compare::{AgentComparison, Differences, Seen};
+use crate::evidence::compare::{AgentComparison, Differences, Occurrence};
 
 /// Values of arguments are cut after so many characters.
 const VALUE: usize = 40;
@@ -18,7 +18,7 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
         changed_arguments,
     } = &behaviour.differences;
     let new = |what: &'static str| {
-        move |seen: &Seen| {
+        move |seen: &Occurrence| {
             format!(
                 "new {what}{} in {} of {}",
                 quoted(&seen.name),
@@ -27,13 +27,14 @@ pub(super) fn line(agent: &AgentComparison) -> Option<String> {
             )
         }
     };
-    let lost = |what: &'static str| move |seen: &Seen| format!("lost {what}{}", quoted(&seen.name));
+    let lost =
+        |what: &'static str| move |seen: &Occurrence| format!("lost {what}{}", quoted(&seen.name));
     let mut parts: Vec<String> = new_tools.iter().map(new("")).collect();
     parts.extend(lost_tools.iter().map(lost("")));
     parts.extend(new_arguments.iter().map(new("argument ")));
     parts.extend(lost_arguments.iter().map(lost("argument ")));
     parts.extend(changed_arguments.iter().map(|changed| {
-        let [before, now] = [&changed.before, &changed.now].map(|it| quoted(&cut(it, VALUE)));
+        let [before, now] = [&changed.before, &changed.now].map(|it| quoted(&truncate(it, VALUE)));
         format!("{} was {before}, is {now}", quoted(&changed.name))
     }));
     (!parts.is_empty()).then(|| parts.join(", "))

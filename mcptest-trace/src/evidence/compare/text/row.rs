@@ -1,16 +1,16 @@
 //! The rows of the table.
 
-use super::format::{p_of_three, p_of_verdict, points, signed, significant};
+use super::format::{format_p_value, format_p_value_short, points, signed, significant};
 use crate::evidence::compare::{
     AgentComparison, BehaviourCompared, CompareOptions, Comparison, CostCompared, Metric,
     MetricFinding, OutcomesCompared, SuiteComparison,
 };
-use crate::text::counted;
+use crate::text::pluralize;
 
 /// The least width of the verdict's word.
 const WORD: usize = 11;
 
-pub(super) fn unknown() -> String {
+pub(super) fn unknown_cell() -> String {
     "unknown".to_owned()
 }
 
@@ -32,9 +32,9 @@ fn ratio_cell(ratio: f64, interval: Option<(f64, f64)>) -> String {
 pub(super) fn behaviour_cell(behaviour: &BehaviourCompared) -> String {
     let differs = |energy: f64| energy.abs() > 1e-9;
     if behaviour.other {
-        format!("other p {}", p_of_three(behaviour.tools.p))
+        format!("other p {}", format_p_value_short(behaviour.tools.p))
     } else if differs(behaviour.tools.energy) {
-        format!("p {}", p_of_three(behaviour.tools.p))
+        format!("p {}", format_p_value_short(behaviour.tools.p))
     } else if differs(behaviour.calls.energy) {
         "same tools".to_owned()
     } else {
@@ -57,9 +57,9 @@ impl AgentComparison {
             parts.push(outcomes_verdict(found));
         }
         if let Some(cost) = self.cost.as_ref().filter(|_| failed(Metric::Cost)) {
-            parts.push(word(
+            parts.push(pad_word(
                 "costlier",
-                &format!("p {}", p_of_verdict(cost.p_costlier)),
+                &format!("p {}", format_p_value(cost.p_costlier)),
             ));
         }
         if let Some(found) = self
@@ -67,9 +67,9 @@ impl AgentComparison {
             .as_ref()
             .filter(|_| failed(Metric::Behaviour))
         {
-            parts.push(word(
+            parts.push(pad_word(
                 "other tools",
-                &format!("p {}", p_of_verdict(found.tools.p)),
+                &format!("p {}", format_p_value(found.tools.p)),
             ));
         }
         match (outcomes, worse, parts.is_empty()) {
@@ -87,7 +87,7 @@ impl AgentComparison {
             let p = (cost.p_costlier, cost.p_cheaper);
             cost_verdict(cost.finding, p)
         }));
-        parts.extend(super::gaps(self));
+        parts.extend(super::gap_lines(self));
         parts.join("; ")
     }
 }
@@ -95,13 +95,13 @@ impl AgentComparison {
 /// What is said of a cost, by its p of being higher and of being lower.
 fn cost_verdict(finding: MetricFinding, (costlier, cheaper): (f64, f64)) -> Option<String> {
     match finding {
-        MetricFinding::Regressed => Some(format!("costlier p {}", p_of_verdict(costlier))),
-        MetricFinding::Improved => Some(format!("cheaper p {}", p_of_verdict(cheaper))),
+        MetricFinding::Regressed => Some(format!("costlier p {}", format_p_value(costlier))),
+        MetricFinding::Improved => Some(format!("cheaper p {}", format_p_value(cheaper))),
         _ => None,
     }
 }
 
-fn word(word: &str, rest: &str) -> String {
+fn pad_word(word: &str, rest: &str) -> String {
     format!("{word:<WORD$} {rest}").trim_end().to_owned()
 }
 
@@ -109,11 +109,11 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
     let rest = match found.finding {
         MetricFinding::Regressed => format!(
             "p {} ≤ {}, {:.0} points",
-            p_of_verdict(found.p_worse),
+            format_p_value(found.p_worse),
             significant(found.share),
             found.drop()
         ),
-        MetricFinding::Improved => format!("p {}", p_of_verdict(found.p_better)),
+        MetricFinding::Improved => format!("p {}", format_p_value(found.p_better)),
         MetricFinding::NoEvidence => match found.noticeable_drop {
             Some(drop) => format!(
                 "a drop of {} would have been noticed",
@@ -123,14 +123,14 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
         },
         MetricFinding::CannotBeToldYet => format!(
             "p {} > {}, {:.0} points{}",
-            p_of_verdict(found.p_worse),
+            format_p_value(found.p_worse),
             significant(found.share),
             found.drop(),
             found
                 .runs_for_drop()
                 .map_or_else(String::new, |runs| format!(
                     ": about {} on each side would decide",
-                    counted(usize::try_from(runs).unwrap_or(usize::MAX), "run")
+                    pluralize(usize::try_from(runs).unwrap_or(usize::MAX), "run")
                 ))
         ),
         MetricFinding::NothingToLose => "no run of the baseline passed".to_owned(),
@@ -139,11 +139,11 @@ fn outcomes_verdict(found: &OutcomesCompared) -> String {
             significant(found.smallest_p),
             significant(found.share),
             found.baseline.passed,
-            counted(found.baseline.runs, "run"),
+            pluralize(found.baseline.runs, "run"),
             found.runs_for_all()
         ),
     };
-    word(found.finding.as_str(), &rest)
+    pad_word(found.finding.as_str(), &rest)
 }
 
 fn remedy(found: &OutcomesCompared) -> String {
@@ -163,13 +163,13 @@ pub(super) fn suite_cells(comparison: &Comparison) -> [String; 4] {
     let all = cost.map_or(all, |found| all.max(found.agents));
     [
         format!("all {all}"),
-        outcomes.map_or_else(unknown, |found| {
+        outcomes.map_or_else(unknown_cell, |found| {
             format!("{} points", signed(found.difference))
         }),
         cost.and_then(|cost| Some(ratio_cell(cost.ratio?, cost.interval)))
-            .unwrap_or_else(unknown),
-        suite.behaviour.as_ref().map_or_else(unknown, |found| {
-            let p = p_of_three(found.tools.p);
+            .unwrap_or_else(unknown_cell),
+        suite.behaviour.as_ref().map_or_else(unknown_cell, |found| {
+            let p = format_p_value_short(found.tools.p);
             let other = found.tools.p <= comparison.options.false_discoveries;
             if other {
                 format!("other p {p}")
@@ -186,9 +186,9 @@ pub(super) fn suite_word(suite: &SuiteComparison) -> String {
         let word = found.finding.as_str();
         match (found.finding, found.share) {
             (_, None) => "the agent's own test decides".to_owned(),
-            (MetricFinding::Improved, _) => format!("{word} p {}", p_of_verdict(found.p_better)),
+            (MetricFinding::Improved, _) => format!("{word} p {}", format_p_value(found.p_better)),
             (MetricFinding::Regressed | MetricFinding::NoEvidence, _) => {
-                format!("{word} p {}", p_of_verdict(found.p_worse))
+                format!("{word} p {}", format_p_value(found.p_worse))
             }
             (
                 MetricFinding::NothingToLose
@@ -216,14 +216,15 @@ pub(super) fn suite_power(suite: &SuiteComparison) -> Option<String> {
             significant(found.smallest_p),
             significant(share)
         )),
-        MetricFinding::NoEvidence => {
-            Some(format!("all {agents}: {}", noticed(found.noticeable_drop)))
-        }
+        MetricFinding::NoEvidence => Some(format!(
+            "all {agents}: {}",
+            noticeable_drop_text(found.noticeable_drop)
+        )),
         _ => None,
     }
 }
 
-fn noticed(drop: Option<f64>) -> String {
+fn noticeable_drop_text(drop: Option<f64>) -> String {
     match drop {
         Some(drop) => format!("a mean drop of {drop:.1} points would have been noticed"),
         None => "no drop would have been noticed".to_owned(),

@@ -1,10 +1,10 @@
 //! The rows of the table that a terminal shows, and how they fit into its columns.
 
-use super::format::{p_of_verdict, points, significant};
+use super::format::{format_p_value, points, significant};
 use super::names::AgentNames;
-use super::row::{behaviour_cell, cost_cell, suite_cells, suite_word, unknown};
+use super::row::{behaviour_cell, cost_cell, suite_cells, suite_word, unknown_cell};
 use crate::evidence::compare::{AgentComparison, Comparison, Metric, MetricFinding};
-use crate::text::{COLUMNS, ended, filled, fitted, width};
+use crate::text::{COLUMNS, pad_to, truncate_end, truncate_middle, width};
 
 /// The least width of an agent's name, and the most of any other cell but the last.
 const NAME: usize = 12;
@@ -38,13 +38,13 @@ impl ShortRow {
         let outcomes = agent.outcomes.as_ref();
         let behaviour = agent.behaviour.as_ref();
         Self {
-            agent: names.plain(&agent.agent),
-            passed: outcomes.map_or_else(unknown, |found| {
+            agent: names.escaped(&agent.agent),
+            passed: outcomes.map_or_else(unknown_cell, |found| {
                 format!("{} → {}", found.baseline, found.candidate)
             }),
-            cost: apart(agent.cost.as_ref().map_or_else(unknown, cost_cell)),
-            behaviour: behaviour.map_or_else(unknown, behaviour_cell),
-            verdict: verdict(agent, comparison),
+            cost: split_interval(agent.cost.as_ref().map_or_else(unknown_cell, cost_cell)),
+            behaviour: behaviour.map_or_else(unknown_cell, behaviour_cell),
+            verdict: short_verdict(agent, comparison),
         }
     }
 
@@ -53,7 +53,7 @@ impl ShortRow {
         Self {
             agent,
             passed,
-            cost: apart(cost),
+            cost: split_interval(cost),
             behaviour,
             verdict: suite_word(&comparison.suite),
         }
@@ -68,7 +68,7 @@ impl ShortRow {
 }
 
 /// A ratio and its interval.
-fn apart(cost: String) -> (String, String) {
+fn split_interval(cost: String) -> (String, String) {
     match cost.split_once(" [") {
         Some((ratio, interval)) => (ratio.to_owned(), format!("[{interval}")),
         None => (cost, String::new()),
@@ -76,14 +76,14 @@ fn apart(cost: String) -> (String, String) {
 }
 
 /// What was found of an agent, in few words: what it is held against stands above the table.
-fn verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
+fn short_verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
     let mut parts = Vec::new();
     let outcomes = agent.outcomes.as_ref();
     let word = outcomes.map(|found| {
         let word = found.finding.as_str();
         match found.finding {
-            MetricFinding::Regressed => format!("{word} p {}", p_of_verdict(found.p_worse)),
-            MetricFinding::Improved => format!("{word} p {}", p_of_verdict(found.p_better)),
+            MetricFinding::Regressed => format!("{word} p {}", format_p_value(found.p_worse)),
+            MetricFinding::Improved => format!("{word} p {}", format_p_value(found.p_better)),
             MetricFinding::TooFewRuns | MetricFinding::CannotBeToldYet => match agent.undecided() {
                 Some(undecided) => format!("{word}: {} more each", undecided.most()),
                 None => "more pass, in too few runs to show it".to_owned(),
@@ -106,10 +106,10 @@ fn verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
     if let Some(cost) = &agent.cost {
         match cost.finding {
             MetricFinding::Regressed => {
-                others.push(format!("costlier p {}", p_of_verdict(cost.p_costlier)));
+                others.push(format!("costlier p {}", format_p_value(cost.p_costlier)));
             }
             MetricFinding::Improved => {
-                others.push(format!("cheaper p {}", p_of_verdict(cost.p_cheaper)));
+                others.push(format!("cheaper p {}", format_p_value(cost.p_cheaper)));
             }
             _ => {}
         }
@@ -117,7 +117,7 @@ fn verdict(agent: &AgentComparison, comparison: &Comparison) -> String {
     if agent.finding(Metric::Behaviour) == Some(MetricFinding::Regressed)
         && let Some(found) = &agent.behaviour
     {
-        others.push(format!("other tools p {}", p_of_verdict(found.tools.p)));
+        others.push(format!("other tools p {}", format_p_value(found.tools.p)));
     }
     match word {
         // That nothing more was found says nothing beside what was.
@@ -170,11 +170,11 @@ pub(super) fn lines(rows: &[ShortRow]) -> Vec<String> {
             ratio.clone()
         };
         let cells = [
-            filled(&fitted(&row.agent, name), name),
-            filled(&ended(&row.passed, passed), passed),
-            filled(&ended(&said, cost), cost),
-            filled(&ended(&row.behaviour, behaviour), behaviour),
-            ended(&row.verdict, verdict),
+            pad_to(&truncate_middle(&row.agent, name), name),
+            pad_to(&truncate_end(&row.passed, passed), passed),
+            pad_to(&truncate_end(&said, cost), cost),
+            pad_to(&truncate_end(&row.behaviour, behaviour), behaviour),
+            truncate_end(&row.verdict, verdict),
         ];
         cells.join("  ").trim_end().to_owned()
     };
@@ -184,7 +184,7 @@ pub(super) fn lines(rows: &[ShortRow]) -> Vec<String> {
 impl Comparison {
     /// What each agent is held against, which is the same for all of them; nothing where no agent is compared.
     #[must_use]
-    pub fn rule(&self) -> Option<String> {
+    pub fn rule_line(&self) -> Option<String> {
         let outcomes = self.agents.iter().find_map(|agent| agent.outcomes);
         let cost = self.agents.iter().find_map(|agent| agent.cost);
         let outcomes = outcomes.map(|found| {

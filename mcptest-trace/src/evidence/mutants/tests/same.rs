@@ -15,7 +15,7 @@ fn made(run: &Run, change: &Change) -> Made {
     let trace = &run.trace;
     let mut calls: Vec<(String, String, Vec<Value>)> = Vec::new();
     for (place, call) in trace.tool_calls.iter().enumerate() {
-        let (name, args) = if change.call() == Some(place) {
+        let (name, args) = if change.edited_call() == Some(place) {
             let (name, args) = change.apply_to_call(call);
             (name.to_owned(), args.into_owned())
         } else {

@@ -20,7 +20,7 @@ fn stage(store: &Store, ids: &[&str]) {
 fn a_folder_takes_the_lowest_free_numbers() {
     let place = tempfile::tempdir().unwrap();
     let store = store(place.path(), Form::Folder);
-    assert_eq!(store.recorded().unwrap(), 0);
+    assert_eq!(store.count_runs().unwrap(), 0);
     assert_eq!(store.layout().unwrap(), None);
     add(&store, &["a", "b", "c"]);
     let folder = place.path().join(STEM);
@@ -29,7 +29,7 @@ fn a_folder_takes_the_lowest_free_numbers() {
     fs::create_dir(folder.join("run-4.json")).unwrap();
     assert_eq!(store.add(&run("d")).unwrap(), folder.join("run-2.json"));
     assert_eq!(store.add(&run("e")).unwrap(), folder.join("run-5.json"));
-    assert_eq!(store.recorded().unwrap(), 4);
+    assert_eq!(store.count_runs().unwrap(), 4);
     assert_eq!(
         store.layout().unwrap(),
         Some(layout(place.path(), Form::Folder))
@@ -45,7 +45,7 @@ fn files_that_people_named_count_and_stay() {
         fs::write(folder.join(name), super::super::render(&run(name))).unwrap();
     }
     let store = store(place.path(), Form::Single);
-    assert_eq!(store.recorded().unwrap(), 1);
+    assert_eq!(store.count_runs().unwrap(), 1);
     add(&store, &["a"]);
     assert_eq!(
         names(&folder),
@@ -74,7 +74,7 @@ fn a_single_run_becomes_the_first_of_a_folder() {
         fs::read_to_string(deep.join(STEM).join("run-1.json")).unwrap(),
         text
     );
-    assert_eq!(seen(&deep), ["a", "b"]);
+    assert_eq!(visible_runs(&deep), ["a", "b"]);
 }
 
 #[test]
@@ -84,15 +84,15 @@ fn lines_keep_what_is_there_byte_for_byte() {
     let odd = b"\xef\xbb\xbf{ \"a\" : 1 }\r\n\n  not json \xff";
     fs::write(&path, odd).unwrap();
     let store = store(place.path(), Form::Folder);
-    assert_eq!(store.recorded().unwrap(), 2);
+    assert_eq!(store.count_runs().unwrap(), 2);
     add(&store, &["a", "b"]);
-    assert_eq!(store.recorded().unwrap(), 4);
+    assert_eq!(store.count_runs().unwrap(), 4);
     let bytes = fs::read(&path).unwrap();
     assert!(bytes.starts_with(odd) && bytes[odd.len()] == b'\n');
     let added = std::str::from_utf8(&bytes[odd.len() + 1..]).unwrap();
     let ids: Vec<String> = added
         .lines()
-        .map(|line| id_of(&serde_json::from_str(line).unwrap()))
+        .map(|line| run_id(&serde_json::from_str(line).unwrap()))
         .collect();
     assert_eq!(ids, ["a", "b"]);
     assert!(added.ends_with("}\n"));
@@ -103,13 +103,13 @@ fn an_empty_jsonl_is_the_layout_and_has_no_runs() {
     let place = tempfile::tempdir().unwrap();
     fs::write(layout(place.path(), Form::Lines).path(), "").unwrap();
     let store = store(place.path(), Form::Single);
-    assert_eq!(store.recorded().unwrap(), 0);
+    assert_eq!(store.count_runs().unwrap(), 0);
     add(&store, &["a"]);
     assert_eq!(
         store.layout().unwrap(),
         Some(layout(place.path(), Form::Lines))
     );
-    assert_eq!(seen(place.path()), ["a"]);
+    assert_eq!(visible_runs(place.path()), ["a"]);
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn publishing_replaces_in_the_layout_there_is() {
                 let before = first.layout().unwrap();
                 let store = store(place.path(), wanted);
                 stage(&store, &new.iter().map(String::as_str).collect::<Vec<_>>());
-                assert_eq!(seen(place.path()), old);
+                assert_eq!(visible_runs(place.path()), old);
                 store.publish(new.len()).unwrap();
-                assert_eq!(seen(place.path()), new);
+                assert_eq!(visible_runs(place.path()), new);
                 let made = before.unwrap_or_else(|| layout(place.path(), wanted));
                 let expected = match made {
                     Layout::Single(_) if new.len() > 1 => layout(place.path(), Form::Folder),
@@ -190,11 +190,11 @@ fn an_interrupted_re_recording_goes_on() {
         error.starts_with("runs 1, 3 are not recorded in `"),
         "{error}"
     );
-    assert_eq!(seen(place.path()), ["a", "b"]);
+    assert_eq!(visible_runs(place.path()), ["a", "b"]);
     again.stage(1, &run("new 1")).unwrap();
     again.stage(3, &run("new 3")).unwrap();
     again.publish(3).unwrap();
-    assert_eq!(seen(place.path()), ["new 1", "new 2", "new 3"]);
+    assert_eq!(visible_runs(place.path()), ["new 1", "new 2", "new 3"]);
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn what_is_staged_can_be_discarded() {
     assert_eq!(store.staged().unwrap().len(), 2);
     store.discard_staged().unwrap();
     assert_eq!(store.staged().unwrap(), []);
-    assert_eq!(seen(place.path()), ["a"]);
+    assert_eq!(visible_runs(place.path()), ["a"]);
     assert_eq!(names(place.path()).len(), 1);
 }
 

@@ -149,7 +149,7 @@ impl Ledger {
 
     /// Checks what a kill left behind, finishes it, and takes up what is there then.
     fn check(&mut self, place: &Path, form: Form) {
-        let (visible, staged) = (set(seen(place)), set(staged_names(place)));
+        let (visible, staged) = (set(visible_runs(place)), set(staged_names(place)));
         let there: BTreeSet<String> = visible.union(&staged).cloned().collect();
         let marked = place.join(format!(".{STEM}.recording/complete")).exists();
         if let Some(new) = &self.publishing {
@@ -165,7 +165,7 @@ impl Ledger {
             assert!(kept.is_subset(&staged), "{kept:?} {staged:?}");
         }
         store(place, form).finish_interrupted().unwrap();
-        let finished = seen(place);
+        let finished = visible_runs(place);
         let with_added: Vec<String> = self.recorded.iter().chain(&self.adding).cloned().collect();
         let allowed = [
             Some(self.recorded.clone()),
@@ -244,7 +244,7 @@ fn two_recorders_at_once_add_every_run_once() {
             assert!(child.wait().unwrap().success());
         }
         let expected = (1..3).flat_map(|seed| (0..20).map(move |index| format!("{seed}-{index}")));
-        let runs = seen(&place);
+        let runs = visible_runs(&place);
         assert_eq!(runs.len(), 40);
         assert_eq!(set(&runs), expected.collect());
         println!("{form:?}: 40 runs by two recorders, {waits} waits");

@@ -28,7 +28,7 @@ fn two_layouts_are_named() {
     for result in [
         store.prepare(1).map(drop),
         store.add(&run("b")).map(drop),
-        store.recorded().map(drop),
+        store.count_runs().map(drop),
     ] {
         assert_eq!(message(result, place.path()), expected);
     }
@@ -52,9 +52,9 @@ fn a_file_that_holds_one_run_is_told_before_anything_is_spent() {
         store.stage(number, &run("c")).unwrap();
     }
     assert_eq!(message(store.publish(2), place.path()), expected);
-    assert_eq!(seen(place.path()), ["a"]);
+    assert_eq!(visible_runs(place.path()), ["a"]);
     store.publish(1).unwrap();
-    assert_eq!(seen(place.path()), ["c"]);
+    assert_eq!(visible_runs(place.path()), ["c"]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_marker_that_says_nothing_stops_everything() {
 
 #[test]
 fn control_characters_of_a_path_are_shown() {
-    let error = StoreError::full(Path::new("a\u{1b}[31m\nb"));
+    let error = StoreError::disk_full(Path::new("a\u{1b}[31m\nb"));
     assert_eq!(
         error.problem(),
         "`a\\u{1b}[31m\\nb` was not written: the disk is full"
@@ -174,7 +174,7 @@ fn a_full_disk_loses_nothing() {
             text.ends_with("was not written: the disk is full; free some space and record again; what was recorded before is untouched"),
             "{text}"
         );
-        assert_eq!(seen(&place), written);
+        assert_eq!(visible_runs(&place), written);
         // Staging stops at the same, and what is staged can replace what was there all the same.
         let mut staged = 0;
         while store
@@ -184,7 +184,7 @@ fn a_full_disk_loses_nothing() {
             staged += 1;
         }
         assert_eq!(store.staged().unwrap().len(), staged);
-        assert_eq!(seen(&place), written);
+        assert_eq!(visible_runs(&place), written);
         store.discard_staged().unwrap();
         let all = walk(disk.0.path());
         assert!(!all.iter().any(is_temporary), "{all:?}");
@@ -225,7 +225,7 @@ fn a_disk_that_may_not_be_written_is_told_before_anything_is_spent() {
                 "{text}"
             );
         }
-        assert_eq!(seen(disk.0.path()), ["a"]);
+        assert_eq!(visible_runs(disk.0.path()), ["a"]);
     }
 }
 
@@ -248,5 +248,5 @@ fn a_folder_that_may_not_be_written_is_told() {
         text.contains(" cannot be written: permission denied; make the file"),
         "{text}"
     );
-    assert_eq!(seen(place.path()), ["a"]);
+    assert_eq!(visible_runs(place.path()), ["a"]);
 }

@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
 /// No run is lost, every file is whole, and the next recorder brings it to the old or the new.
 fn assert_kept(case: &Case, place: &Path, what: &str) {
     let publish = case.name.starts_with("publish");
-    let (visible, staged) = (seen(place), staged_names(place));
+    let (visible, staged) = (visible_runs(place), staged_names(place));
     let there = set(visible.iter().chain(&staged));
     let marker = format!(".{STEM}.recording/complete");
     let replacing = publish && (place.join(&marker).exists() || visible == case.new);
@@ -85,14 +85,14 @@ fn assert_kept(case: &Case, place: &Path, what: &str) {
     }
     let next = store(place, case.form);
     next.finish_interrupted().unwrap();
-    let finished = seen(place);
+    let finished = visible_runs(place);
     let done = finished == case.new;
     assert!(done || finished == case.old, "{what}: {finished:?}");
     assert!(!replacing || done, "{what}: {finished:?}");
     if !done {
         (case.operate)(&next).unwrap();
     }
-    assert_eq!(seen(place), case.new, "{what}");
+    assert_eq!(visible_runs(place), case.new, "{what}");
     let form = next.layout().unwrap().unwrap();
     let several = case.form == Form::Single && case.old.len().max(case.new.len()) > 1;
     let expected = if several { Form::Folder } else { case.form };
@@ -117,7 +117,7 @@ fn kill_at_any_step() {
             let what = format!("{} killed after {steps} steps", case.name);
             let (result, stopped) = with(Stop::Killed(steps), || (case.operate)(&store));
             if result.is_ok() {
-                assert_eq!(seen(&place), case.new, "{what}");
+                assert_eq!(visible_runs(&place), case.new, "{what}");
             }
             assert_kept(&case, &place, &what);
             if !stopped {
@@ -189,7 +189,7 @@ fn fail_at_any_step() {
                     assert!(!left.iter().any(is_temporary), "{what}: {left:?}");
                 }
             } else {
-                assert_eq!(seen(&place), case.new, "{what}");
+                assert_eq!(visible_runs(&place), case.new, "{what}");
             }
             assert_kept(&case, &place, &what);
             if !stopped {
@@ -226,7 +226,8 @@ fn finish_first() {
                 }
                 let (_, stopped) = with(Stop::Killed(steps), || store.publish(2));
                 let marker = format!(".{STEM}.recording/complete");
-                let begun = folder.path().join(marker).exists() || seen(folder.path()).len() > 1;
+                let begun =
+                    folder.path().join(marker).exists() || visible_runs(folder.path()).len() > 1;
                 next(&store).unwrap();
                 let expected = match (begun, index) {
                     (true, 0) => vec!["new 1", "new 2", "added"],
@@ -234,7 +235,11 @@ fn finish_first() {
                     (false, 0) => vec!["old", "added"],
                     (false, _) => vec!["old"],
                 };
-                assert_eq!(seen(folder.path()), expected, "{form:?} {index} {steps}");
+                assert_eq!(
+                    visible_runs(folder.path()),
+                    expected,
+                    "{form:?} {index} {steps}"
+                );
                 if !stopped {
                     break;
                 }

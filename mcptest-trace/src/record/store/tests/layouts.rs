@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::super::{publish::surplus, stem_of};
+use super::super::{layout_stem, publish::surplus};
 use super::*;
 
 #[test]
@@ -15,7 +15,7 @@ fn the_layouts_of_an_agent_share_a_stem() {
         (Layout::Single(PathBuf::from("odd.txt")), "odd.txt"),
         (Layout::Folder(PathBuf::from("x.json/")), "x.json"),
     ] {
-        assert_eq!(stem_of(&layout).unwrap(), stem);
+        assert_eq!(layout_stem(&layout).unwrap(), stem);
     }
     let error = Store::new(&Layout::Folder(PathBuf::from(".."))).unwrap_err();
     assert_eq!(

@@ -114,11 +114,11 @@ proptest! {
                 Operation::Remove(_) => {}
             }
             let expected: Vec<String> = model.runs.values().cloned().collect();
-            prop_assert_eq!(seen(&place), expected);
-            prop_assert_eq!(store.recorded().unwrap(), model.runs.len());
+            prop_assert_eq!(visible_runs(&place), expected);
+            prop_assert_eq!(store.count_runs().unwrap(), model.runs.len());
             prop_assert_eq!(store.layout().unwrap(), model.form.map(|form| layout(&place, form)));
             let staged: BTreeMap<usize, String> =
-                store.staged().unwrap().iter().map(|(number, run)| (*number, id_of(run))).collect();
+                store.staged().unwrap().iter().map(|(number, run)| (*number, run_id(run))).collect();
             prop_assert_eq!(&staged, &model.staged);
         }
         Ok(())

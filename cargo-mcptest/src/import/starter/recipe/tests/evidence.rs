@@ -8,8 +8,8 @@ fn holds(good: &[&Run], run: &Run) -> bool {
     let reads = ReadOnlyTools::default();
     let evidence: Vec<_> = good.iter().map(|run| (*run, None)).collect();
     let changes = Changes::from_runs(&evidence, &reads);
-    let times = plan::times(good, &changes, &reads);
-    let plan = plan::trajectory(good, &changes, &reads).unwrap();
+    let times = plan::propose_call_counts(good, &changes, &reads);
+    let plan = plan::propose_trajectory(good, &changes, &reads).unwrap();
     (plan.holds)(run) && times.iter().all(|times| times.holds(run))
 }
 
@@ -27,7 +27,7 @@ fn a_failed_write_is_neither_demanded_nor_counted() {
     let at_once = || failing(&[charge(9)], &[]);
     let again = || failing(&[charge(9), charge(9)], &[0]);
     let twice = failing(&[charge(9), charge(9)], &[]);
-    let text = written(&[at_once(), again(), at_once()]);
+    let text = written_gates(&[at_once(), again(), at_once()]);
     let asked = "{ target: successful_tool_names, matcher: { schema: { contains: { const: \"charge\" }, minContains: 1 } } }";
     let plan = "      mode: subset\n      # Calls that fail need not be made; `expect` asks for the calls that succeed.\n      calls:\n        \
                 - { name: \"charge\", args: { exact: {\"amount\": 9} }, is_error: false }\n        \
@@ -36,7 +36,7 @@ fn a_failed_write_is_neither_demanded_nor_counted() {
     // Where runs go on differently, only what succeeds is bounded.
     let note = || ("add_note", json!({}));
     let more = failing(&[charge(9), charge(9), note()], &[0]);
-    let text = written(&[at_once(), more.clone()]);
+    let text = written_gates(&[at_once(), more.clone()]);
     let bound = |tool: &str, target: &str| {
         format!(
             "{{ target: {target}, matcher: {{ schema: {{ contains: {{ const: \"{tool}\" }}, minContains: 0, maxContains: 1 }} }} }}"
@@ -59,7 +59,7 @@ fn a_failed_write_is_neither_demanded_nor_counted() {
         }
     }
     // Nothing succeeded in any run: what was tried may be tried.
-    let refused = written(&[never.clone(), never.clone()]);
+    let refused = written_gates(&[never.clone(), never.clone()]);
     assert!(
         refused.contains("is_error: true") && !refused.contains("is_error: false"),
         "{refused}"
@@ -74,7 +74,7 @@ fn a_failed_write_is_as_free_as_one_that_succeeds() {
     let mut again = run(None, &[charge("k-81"), charge("k-82")], "Done.");
     again.trace.tool_results[0].is_error = true;
     let other = run(None, &[("note", json!({ "text": 1 }))], "Done.");
-    let text = written(&[run(None, &[charge("k-17")], "Done."), again, other]);
+    let text = written_gates(&[run(None, &[charge("k-17")], "Done."), again, other]);
     assert!(
         text.contains("\"key\": {\"type\": \"string\"}") && text.contains("is_error: true"),
         "{text}"
@@ -108,7 +108,7 @@ fn the_same_writes_in_another_order_are_each_made() {
     let twice = run(None, &[cancel(7), cancel(7)], "Done.");
     let good = [&one, &other];
     assert!(holds(&good, &one) && holds(&good, &other) && !holds(&good, &twice));
-    let text = written(&[one.clone(), other.clone()]);
+    let text = written_gates(&[one.clone(), other.clone()]);
     assert!(text.contains("mode: exact_unordered\n"), "{text}");
 }
 
@@ -116,7 +116,7 @@ fn the_same_writes_in_another_order_are_each_made() {
 #[test]
 fn a_key_that_looks_like_a_variable_is_written_as_it_is() {
     let odd = || run(None, &[("set", json!({ "${x}": "${y}" }))], "Done.");
-    let text = written(&[odd(), odd()]);
+    let text = written_gates(&[odd(), odd()]);
     assert!(text.contains("{\"${x}\": \"$${y}\"}"), "{text}");
 }
 
@@ -150,18 +150,18 @@ fn what_one_run_says_of_a_tool_counts_for_all() {
     let listed = |calls: &[(&str, Value)], says: &str| {
         let mut run = run(Some(true), calls, says);
         run.tools = Some(vec![
-            OfferedTool::in_line("grep").with_read_only(Some(true)),
+            OfferedTool::from_line("grep").with_read_only(Some(true)),
         ]);
         run
     };
     let bare = |says: &str| run(Some(true), &[refund("R1"), grep(), grep()], says);
-    let text = written(&[bare("Done."), listed(&[grep(), refund("R1")], "Done.")]);
+    let text = written_gates(&[bare("Done."), listed(&[grep(), refund("R1")], "Done.")]);
     assert!(text.contains("mode: strict\n"), "{text}");
     assert!(
         !text.contains("name: \"grep\"") && !text.contains("first: \"grep\""),
         "{text}"
     );
-    let text = written(&[bare("Done."), listed(&[grep()], "I have refunded order 7.")]);
+    let text = written_gates(&[bare("Done."), listed(&[grep()], "I have refunded order 7.")]);
     assert!(
         text.contains(
             "    narrative: { readonly_tools: [\"grep\"], \
@@ -175,7 +175,7 @@ fn what_one_run_says_of_a_tool_counts_for_all() {
 fn a_name_that_joins_a_change_to_a_read_is_no_read() {
     let of = |name: &'static str| {
         let call = (name, json!({ "id": 3 }));
-        written(&[run(None, &[call], "Done.")])
+        written_gates(&[run(None, &[call], "Done.")])
     };
     for name in ["fetch_and_delete", "getOrCreate", "find-and-replace"] {
         let text = of(name);
@@ -236,7 +236,8 @@ fn where_closings_are_silent_all_messages_are_read() {
         parse_run(value.to_string().as_bytes(), &Origin::file("a")).unwrap()
     };
     let (says, bye) = ("I have refunded your order.", "You're welcome!");
-    let reads_all = |runs: &[Run]| written(runs).contains("narrative: { all_messages: true }");
+    let reads_all =
+        |runs: &[Run]| written_gates(runs).contains("narrative: { all_messages: true }");
     let looked = || talk(false, "Here it is.", bye);
     assert!(reads_all(&[talk(false, says, bye), looked()]));
     assert!(!reads_all(&[looked()]));
@@ -254,7 +255,7 @@ fn what_is_asked_for_at_once_has_no_order() {
     for call in &mut at_once.trace.tool_calls {
         call.step = Some(1);
     }
-    let text = written(&[at_once]);
+    let text = written_gates(&[at_once]);
     assert!(text.contains("mode: exact_unordered\n"), "{text}");
     assert!(
         !text.contains("order:\n") && !text.contains("second: \"refund\""),
@@ -265,7 +266,7 @@ fn what_is_asked_for_at_once_has_no_order() {
 #[test]
 fn a_change_comes_after_what_looks_up_the_same_and_after_nothing_else() {
     let has_order = |calls: &[(&'static str, Value)]| {
-        let text = written(&[run(None, calls, "Done.")]);
+        let text = written_gates(&[run(None, calls, "Done.")]);
         text.contains("order:\n")
     };
     assert!(has_order(&[look(), refund("RF77")]));
@@ -279,7 +280,7 @@ fn where_only_some_runs_change_anything_none_need_look_it_up() {
     let lookups = [look(), receipt];
     let changes = [&lookups[..], &[refund("RF77")]].concat();
     let run = |calls: &[(&str, Value)]| run(None, calls, "Here it is.");
-    let axes = |runs: &[Run]| written(runs).contains("trajectory_axes");
+    let axes = |runs: &[Run]| written_gates(runs).contains("trajectory_axes");
     assert!(axes(&[run(&lookups), run(&lookups)]));
     assert!(axes(&[run(&changes), run(&changes)]));
     assert!(!axes(&[run(&changes), run(&lookups), run(&changes)]));
@@ -290,7 +291,7 @@ fn a_lookup_takes_its_argument_from_the_first_result_that_has_it() {
     let receipt = json!({ "receipt": "RF77" });
     let lookups = [look(), ("get_user", json!({})), ("get_receipt", receipt)];
     let producers = |calls: &[(&str, Value)], consumer: &str| -> Vec<bool> {
-        let text = written(&[run(None, calls, "Done.")]);
+        let text = written_gates(&[run(None, calls, "Done.")]);
         let edge = |producer| format!("producer: \"{producer}\", consumer: \"{consumer}\"");
         ["get_order", "get_user"]
             .map(|producer| text.contains(&edge(producer)))
@@ -343,7 +344,7 @@ fn who_changes_nothing_may_change_nothing_with_any_tool() {
     let changes = run(Some(true), &[refund("R1")], "Done.");
     assert!(!text(&[changes], &few).contains(nothing));
     let mut knows = looks();
-    knows.tools = Some(vec![OfferedTool::in_line("get_order")]);
+    knows.tools = Some(vec![OfferedTool::from_line("get_order")]);
     let found = text(&[knows], &few);
     assert!(
         found.contains(nothing) && !found.contains("mutating_tools"),
