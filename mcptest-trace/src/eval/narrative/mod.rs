@@ -1,68 +1,36 @@
 //! Narrative-vs-trace divergence: does the closing message tell what the run did?
 
-mod call;
 mod calls;
-mod context;
-mod covers;
-mod detail;
-mod detail_check;
-mod detail_match;
-mod detail_numbers;
-mod detail_texts;
-mod detail_values;
+mod claims;
 mod details;
-mod doers;
-mod english;
-mod group;
-mod html;
-mod identifier;
-mod json;
-mod judge;
-mod lexicon;
-mod list;
-mod marks;
-mod object;
+mod document;
 mod options;
-mod pattern;
-mod people;
-mod reading;
-mod report;
-mod reported;
-mod rules;
-mod said;
-mod scope;
-mod sentence;
-mod text;
-mod token;
-mod tokenizer;
-mod tools;
-mod unclaimed;
-mod vocabulary;
-mod without_call;
+mod verdict;
+mod words;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::trace::AsTrace;
 
-pub use english::has_english;
+pub(super) use calls::reported::failed;
+pub use calls::reported::{Reported, reported};
+pub use calls::tools::KnownTools;
+pub use document::english::has_english;
 pub use options::NarrativeOptions;
-pub use report::{
+pub use verdict::report::{
     CallFinding, Claim, ClaimVerdict, Considered, NarrativeReport, UnclaimedCall, Unclear,
 };
-pub(super) use reported::failed;
-pub use reported::{Reported, reported};
-pub use tools::KnownTools;
 
-use judge::{Judge, JudgedClaim};
-use sentence::{FoundClaim, Told};
-use text::Document;
-use tools::ToolBox;
-use vocabulary::Vocabulary;
+use calls::tools::ToolBox;
+use claims::sentence::{FoundClaim, Told};
+use claims::vocabulary::Vocabulary;
+use document::text::Document;
+use verdict::judge::{Judge, JudgedClaim};
 
 /// The ids of the rules, as [`NarrativeOptions::ignore`] takes them.
 pub fn narrative_rules() -> impl Iterator<Item = &'static str> {
-    rules::RULES.iter().map(|rule| rule.id)
+    claims::rules::RULES.iter().map(|rule| rule.id)
 }
 
 /// Compares the closing message of a run with its recorded calls; the tools that the agent has are
@@ -122,7 +90,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
         let document = Document::read(message);
         // What is told again is not judged again.
         let mut told: HashMap<Told<'_>, JudgedClaim> = HashMap::new();
-        let mut found = reading::claims(&document, &vocabulary, &tools);
+        let mut found = claims::reading::claims(&document, &vocabulary, &tools);
         found.retain(|found| !options.ignore.iter().any(|id| id == found.rule.id));
         let all: Vec<&Told<'_>> = found.iter().map(|found| &found.told).collect();
         for found in &found {
@@ -142,7 +110,7 @@ pub fn narrative_divergence_with<T: AsTrace + ?Sized>(
         divergence_score: 0.0,
         recorded_calls: trace.tool_calls.len(),
         claims,
-        present_but_unclaimed: unclaimed::calls(&tools, &messages, &claimed),
+        present_but_unclaimed: verdict::unclaimed::calls(&tools, &messages, &claimed),
         strict: options.strict,
         max_divergence_score: options.max_divergence_score,
         fail_on_claimed_but_absent_mutating: options.fail_on_claimed_but_absent_mutating,
