@@ -87,13 +87,14 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The range of the encoded text that a range of this one comes from.
+    /// The range of the encoded text that a range of this one comes from. Where lines stand beside each other twice, the
+    /// end of a range may come from before its beginning.
     pub(crate) fn outer_span(&self, part: Range<usize>) -> Range<usize> {
         match (
             self.places.get(part.start),
             self.places.get(part.end.saturating_sub(1)),
         ) {
-            (Some(first), Some(last)) => first.start..last.end,
+            (Some(first), Some(last)) => first.start.min(last.start)..first.end.max(last.end),
             _ => 0..0,
         }
     }

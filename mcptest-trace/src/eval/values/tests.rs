@@ -82,6 +82,18 @@ fn upper_case_and_white_space_do_not_count() {
     );
 }
 
+#[test]
+fn a_value_across_lines_that_stand_beside_each_other_twice_has_a_place() {
+    // Each line stands beside the one before it and the one after it, and `=` at its end joins both.
+    let text = "A\na¡;/=\n¡";
+    let values = layer_values(text);
+    assert!(!values.is_empty());
+    for value in values {
+        let part = text.get(value.span.clone());
+        assert!(part.is_some_and(|part| !part.is_empty()), "{value:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn every_value_has_a_place(text in r#"([\\u0-9a-fA-F%"é🚀+/=@:._⁄\n -]|.){0,60}"#) {
