@@ -30,7 +30,6 @@ mod harness;
 mod record;
 mod render;
 pub mod result;
-mod text;
 
 #[doc(hidden)]
 pub use check::TargetProblem;

@@ -7,8 +7,8 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::text::escape_lookalikes;
 use crate::{Source, Span, escape_line};
+use mcptest_trace::text::escape_lookalikes;
 use mcptest_trace::text::{is_hostile, pluralize};
 
 /// A place with words about it.

@@ -30,7 +30,6 @@ mod parse;
 pub mod read;
 mod shard;
 mod source;
-pub mod text;
 mod unreadable;
 
 pub use cases::{Case, CaseKind, Subject};

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::compile::as_number;
 use super::resolve::leads_to_scores;
 use super::{Check, Unresolved, resolve};
-use crate::text::{TextForm, normalised};
+use mcptest_trace::text::{TextForm, normalised};
 
 /// What a target led to.
 #[derive(Debug, Clone)]

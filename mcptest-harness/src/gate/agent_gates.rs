@@ -27,8 +27,8 @@ use crate::check::{Check, Compiler};
 use crate::energy::Analysis;
 use crate::eval::{Fault, FaultPlan, GoldenPath, NarrativeOptions, PlaybackOptions};
 use crate::render::Evidence;
-use crate::text::lookalike_pairs;
 use crate::trace::Run;
+use mcptest_trace::text::lookalike_pairs;
 
 /// A gate of an agent, ready to judge.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use super::{Criterion, Input, Judgement};
 use crate::eval::subset;
 use crate::record::answers_fingerprint;
 use crate::render::Finding;
-use crate::text::short_json;
 use crate::trace::Run;
+use mcptest_trace::text::short_json;
 
 /// What the suite answers in the place of an agent's own tools.
 #[derive(Debug)]

@@ -9,8 +9,8 @@ use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{CallCounts, CallLimits, Prices, UnknownCost, cost_of_run, count_calls_with};
 use crate::render::Evidence;
-use crate::text::truncate;
 use crate::trace::Run;
+use mcptest_trace::text::shorten;
 
 /// The target that needs prices.
 const MONEY: &str = "calls.usd";
@@ -149,7 +149,7 @@ impl EachRun for CallLimits {
         let told: Vec<String> = told.collect();
         let shown = match told.as_slice() {
             [] => "none".to_owned(),
-            told => truncate(&told.join(", "), 400),
+            told => shorten(&told.join(", "), 400),
         };
         let calls = Evidence::Text(format!("calls: {shown}"));
         let unpriced = unknown_cost(self, input, run).map(Evidence::Text);

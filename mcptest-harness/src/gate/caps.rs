@@ -5,8 +5,8 @@ use mcptest_suite::{Diagnostic, Spanned};
 
 use super::{Criterion, Input, Judgement, name_runs, run_places, scope};
 use crate::render::Finding;
-use crate::text::with_thousands;
 use crate::trace::{Run, Trace};
+use mcptest_trace::text::with_thousands;
 
 /// A cap: its key, its unit, what the suite states, what a run took (nothing where that was not
 /// recorded), and where it would be recorded.

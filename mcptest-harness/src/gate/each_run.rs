@@ -12,8 +12,8 @@ use super::{
 };
 use crate::eval::Metrics;
 use crate::render::{Evidence, Failure};
-use crate::text::run_numbers;
 use crate::trace::Run;
+use mcptest_trace::text::run_numbers;
 
 /// How many different pieces of evidence are shown in full.
 const SHOWN: usize = 3;

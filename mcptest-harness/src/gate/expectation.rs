@@ -12,10 +12,10 @@ use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding};
-use crate::text::{
+use crate::trace::{PathKeys, Run};
+use mcptest_trace::text::{
     TextForm, describe_invisible_difference_in, format_dollars, run_numbers, short_json,
 };
-use crate::trace::{PathKeys, Run};
 
 /// How many different things are shown of the runs that break something.
 const GROUPS: usize = 10;

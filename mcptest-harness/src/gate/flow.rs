@@ -16,8 +16,8 @@ use crate::eval::{
     calls_to_judge, has_arguments, trace_flow_with,
 };
 use crate::render::Evidence;
-use crate::text::{run_numbers, truncate_lines};
 use crate::trace::{ReadOnlyTools, Run};
+use mcptest_trace::text::{run_numbers, truncate_lines};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Flow>();
 

@@ -10,8 +10,8 @@ use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{GoldenPath, GoldenPathReport, score_golden_path};
 use crate::render::Evidence;
-use crate::text::{escape_outer_spaces, truncate, truncate_lines};
 use crate::trace::Run;
+use mcptest_trace::text::{escape_outer_spaces, shorten, truncate_lines};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<GoldenPath>();
 
@@ -71,7 +71,7 @@ impl EachRun for GoldenPath {
             .map(|name| escape_outer_spaces(name))
             .collect();
         let mut lines = vec![
-            format!("golden path: {}", truncate(&path.join(" → "), 200)),
+            format!("golden path: {}", shorten(&path.join(" → "), 200)),
             "recorded:".to_owned(),
         ];
         let marks = [

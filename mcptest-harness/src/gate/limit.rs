@@ -6,7 +6,7 @@ use super::Breach;
 use super::expectation::Cause;
 use super::scores::value_at;
 use crate::eval::{Measure, Unit};
-use crate::text::{format_dollars, with_thousands};
+use mcptest_trace::text::{format_dollars, with_thousands};
 
 /// The most that a target may be.
 #[derive(Debug, Clone)]

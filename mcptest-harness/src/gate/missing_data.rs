@@ -3,8 +3,8 @@
 use mcptest_suite::model::GateKind;
 
 use super::some_runs::run_places;
-use crate::text::run_numbers;
 use crate::trace::Run;
+use mcptest_trace::text::run_numbers;
 
 /// Says which runs have calls, and no result of any of them.
 pub(super) fn note_no_results(kind: GateKind, runs: &[Run]) -> Option<String> {

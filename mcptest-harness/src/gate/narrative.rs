@@ -11,8 +11,8 @@ use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, to_u64
 use crate::eval::{Claim, ClaimVerdict, Considered, has_english, narrative_rules};
 use crate::eval::{NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::Evidence;
-use crate::text::{truncate, truncate_lines};
 use crate::trace::Run;
+use mcptest_trace::text::{shorten, truncate_lines};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<NarrativeOptions>();
 
@@ -207,7 +207,7 @@ impl EachRun for NarrativeOptions {
         if !silent.is_empty() {
             let text = format!(
                 "done, but never mentioned: {}",
-                truncate(&silent.join(", "), 200)
+                shorten(&silent.join(", "), 200)
             );
             evidence.push(Evidence::Text(text));
         }
@@ -253,8 +253,8 @@ fn claim_evidence(run: &Run, report: &NarrativeReport, supported: bool) -> Vec<E
             ClaimVerdict::Unclear(why) => format!("unclear, and not counted: {why}"),
             ClaimVerdict::ArgMismatch { claimed, recorded } => format!(
                 "claimed with `{}`, recorded with {}",
-                truncate(claimed, 60),
-                truncate(&recorded.join(", "), 120)
+                shorten(claimed, 60),
+                shorten(&recorded.join(", "), 120)
             ),
         };
         let place = match claim.turn {
@@ -318,7 +318,7 @@ fn claim_text(title: &str, claim: &Claim, run: &Run) -> String {
         }
     }
     if let Some(line) = &claim.settle {
-        let line = truncate(line, 200);
+        let line = shorten(line, 200);
         lines.push(format!(
             "  to decide this, name the tools that do this under `evidence:`: `{line}`"
         ));
@@ -336,12 +336,12 @@ fn considered_text(considered: &Considered, run: &Run) -> String {
         .tool_calls
         .get(considered.call)
         .map(|call| crate::trace::canonical_json(&call.args));
-    let call = truncate(
+    let call = shorten(
         &format!("{} {}", considered.tool, args.unwrap_or_default()),
         120,
     );
     let said = considered.said.as_deref().map(|said| {
-        let said = truncate(said, 120);
+        let said = shorten(said, 120);
         format!(": {}", mcptest_suite::escape_line(&said))
     });
     format!(

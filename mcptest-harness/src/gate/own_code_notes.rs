@@ -5,8 +5,8 @@ use mcptest_suite::model::GateKind;
 use super::missing_data::runs_phrase;
 use super::some_runs::run_places;
 use crate::eval::changed_by_code;
-use crate::text::short_json;
 use crate::trace::{Run, ToolCall};
+use mcptest_trace::text::short_json;
 
 /// Whether a gate judges the arguments of calls.
 pub(super) fn judges_arguments(kind: GateKind) -> bool {

@@ -17,8 +17,8 @@ use super::{Breach, Cause, Counts, EachRun, Input, PlayedFacts, RunScore, Thresh
 use crate::eval::{PlaybackOptions, PlaybackReport};
 use crate::record::PlayedRun;
 use crate::render::Evidence;
-use crate::text::truncate_lines;
 use crate::trace::Run;
+use mcptest_trace::text::truncate_lines;
 
 /// What to do about a value that no change of the code changed.
 const NEW_IN_EVERY_RUN: &str = "new in every run (a date, an id)? `playback: { mask: ['…'] }`, or `ignore_paths: ['tool_results[*].…']` for a value of a result";

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::eval::{Divergence, PlaybackReport};
 use crate::record::PlayedRun;
-use crate::text::short_json;
 use crate::trace::Run;
+use mcptest_trace::text::short_json;
 
 /// The longest value that stands in a result as it is, in bytes of JSON.
 const LONG: usize = 20_000;

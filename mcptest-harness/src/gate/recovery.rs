@@ -10,8 +10,8 @@ use super::table::GateEntry;
 use super::{Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, to_u64};
 use crate::eval::{Fault, FaultPlan, RecoveryReport, judge_recovery, never_fired};
 use crate::render::Evidence;
-use crate::text::{lookalike_pairs, truncate_lines, with_thousands};
 use crate::trace::Run;
+use mcptest_trace::text::{lookalike_pairs, truncate_lines, with_thousands};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Recovery>();
 

@@ -20,7 +20,7 @@ use crate::eval::{
     summarize_with,
 };
 use crate::render::{Evidence, Table};
-use crate::text::truncate;
+use mcptest_trace::text::shorten;
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Reliability>();
 
@@ -358,7 +358,7 @@ impl AllRuns for Reliability {
             let (outcome, why) = match verdict {
                 CountedRun::Pass => ("pass", String::new()),
                 CountedRun::OfNone => ("left out", "nothing was judged".to_owned()),
-                CountedRun::Fail(why) => ("FAIL", truncate(why, 140)),
+                CountedRun::Fail(why) => ("FAIL", shorten(why, 140)),
                 CountedRun::Unknown { found, .. } => ("?", found.clone()),
             };
             table.row([
@@ -375,7 +375,7 @@ impl AllRuns for Reliability {
             summary.pass_rate,
             summary.ci_low,
             summary.ci_high,
-            truncate(&format!("{:?}", summary.decay_curve), 400)
+            shorten(&format!("{:?}", summary.decay_curve), 400)
         );
         vec![Evidence::Table(table), Evidence::Text(text)]
     }

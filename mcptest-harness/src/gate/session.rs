@@ -13,8 +13,8 @@ use crate::eval::{
     signals_from_scores,
 };
 use crate::render::Evidence;
-use crate::text::truncate_lines;
 use crate::trace::{Run, Score, Signals, Trace, pretty_json};
+use mcptest_trace::text::truncate_lines;
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Session>();
 
@@ -226,7 +226,7 @@ fn evidence(report: &SessionReport) -> Vec<Evidence> {
             [] => String::new(),
             flagged => format!(
                 "; flagged: {}",
-                crate::text::truncate(&flagged.join(", "), 400)
+                mcptest_trace::text::shorten(&flagged.join(", "), 400)
             ),
         };
         let head = score.reason.map_or_else(

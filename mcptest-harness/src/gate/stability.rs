@@ -15,8 +15,8 @@ use crate::eval::{
     agent_stability_across_with,
 };
 use crate::render::{Evidence, Table};
-use crate::text::{truncate, with_thousands};
 use crate::trace::{Run, Trace, canonical_json};
+use mcptest_trace::text::{shorten, with_thousands};
 
 pub(super) const ENTRY: GateEntry = GateEntry::all_runs::<Stability>();
 
@@ -368,7 +368,7 @@ fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> Str
             format!(
                 "{} different tools share {calls} calls: {}",
                 tools.len(),
-                truncate(&tools.join(", "), 100)
+                shorten(&tools.join(", "), 100)
             )
         }
         SubScore::ResponseConsistency => {
@@ -399,7 +399,7 @@ fn reason(sub_score: SubScore, trace: &Trace, options: &StabilityOptions) -> Str
             let repeats = trace.repeated_tool_calls();
             format!(
                 "{repeats} of {calls} calls repeat an earlier one; {most} times: {}",
-                truncate(&shown.unwrap_or_default(), 120)
+                shorten(&shown.unwrap_or_default(), 120)
             )
         }
         SubScore::CostPerProgress => {

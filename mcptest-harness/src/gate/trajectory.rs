@@ -19,8 +19,8 @@ use crate::eval::{
     validate_trace_with,
 };
 use crate::render::Evidence;
-use crate::text::{difference, truncate_lines};
 use crate::trace::{ReadOnlyTools, Run};
+use mcptest_trace::text::{difference, truncate_lines};
 use side_by_side::side_by_side;
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Plan>();

@@ -12,8 +12,8 @@ use super::table::GateEntry;
 use super::{Breach, EachRun, Input, Options, RunScore, Threshold};
 use crate::eval::{Axes, AxesReport, Axis, BrokenEdge, Dependency, Order, score_trajectory_axes};
 use crate::render::Evidence;
-use crate::text::{escape_outer_spaces, find_lookalike, short_json};
 use crate::trace::Run;
+use mcptest_trace::text::{escape_outer_spaces, find_lookalike, short_json};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Axes>();
 
@@ -216,7 +216,7 @@ impl EachRun for Axes {
             .collect::<Vec<_>>();
         lines.push(format!(
             "calls: {}",
-            crate::text::truncate(&first.join(", "), 400)
+            mcptest_trace::text::shorten(&first.join(", "), 400)
         ));
         vec![Evidence::Text(lines.join("\n"))]
     }

@@ -15,8 +15,8 @@ use crate::gate::{Unplayable, runs_note};
 use crate::record::PlayedRun;
 use crate::render::{Evidence, Finding};
 use crate::result::{self, Recording};
-use crate::text::{truncate, truncate_lines};
 use crate::trace::Run;
+use mcptest_trace::text::{shorten, truncate_lines};
 
 /// The recorded runs of one agent test with one model; what a Rust check is given.
 ///
@@ -165,7 +165,7 @@ impl AgentRuns {
         let problem = Diagnostic::at(self.span, message).note(runs_note(&self.runs, &places));
         let lines = broken
             .iter()
-            .map(|(index, why)| format!("run {}: {}", index + 1, truncate(why, 300)));
+            .map(|(index, why)| format!("run {}: {}", index + 1, shorten(why, 300)));
         let finding =
             Finding::new(problem).show(Evidence::Text(truncate_lines(&lines.collect::<Vec<_>>())));
         Err(CheckFailure {

@@ -2,8 +2,8 @@
 
 use mcptest_trace::text::pluralize;
 
-use crate::text::run_numbers;
 use crate::trace::{self, Run, Trace};
+use mcptest_trace::text::run_numbers;
 
 /// How many groups are named.
 const SHOWN: usize = 10;

@@ -22,7 +22,7 @@ use crate::gate::SnapshotStore;
 
 use crate::record::in_ci;
 use crate::render::Diff;
-use crate::text::short_name;
+use crate::result::short_name;
 use crate::trace::pretty_json;
 
 /// How many snapshots this process has written.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mcptest_trace::record::say;
 use mcptest_trace::text::pluralize;
 
-use crate::text::with_thousands;
+use mcptest_trace::text::with_thousands;
 
 /// How often a run that goes on says so.
 const EVERY: Duration = Duration::from_secs(10);

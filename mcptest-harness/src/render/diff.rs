@@ -3,8 +3,8 @@
 use mcptest_suite::{Style, escape_line};
 use similar::{ChangeTag, DiffOp, TextDiff};
 
-use crate::text::{
-    describe_invisible_difference, escape_lookalike_pair, escape_lookalikes, truncate,
+use mcptest_trace::text::{
+    describe_invisible_difference, escape_lookalike_pair, escape_lookalikes, shorten,
 };
 
 /// Lines around a change.
@@ -177,12 +177,12 @@ impl Change {
         };
         let line = self.text.as_str();
         let shown = if self.tag == ChangeTag::Equal {
-            truncate(line.trim_end(), LINE)
+            shorten(line.trim_end(), LINE)
         } else {
             // What stands at the end of a line may be all that differs.
             let ends = line.trim_end_matches(' ');
             let blanks = r"\u{20}".repeat(line.len() - ends.len());
-            truncate(ends, LINE) + &blanks
+            shorten(ends, LINE) + &blanks
         };
         paint(style, self.tag, format!("{sign}{shown}").trim_end())
     }
@@ -247,7 +247,7 @@ fn focus(old: &str, new: &str) -> ([String; 2], Vec<String>) {
     };
     let mark = |left_out: usize| if left_out > 0 { "…" } else { "" };
     let show = |part: String| {
-        let part = truncate(&part, 2 * LINE);
+        let part = shorten(&part, 2 * LINE);
         format!("{}{part}{}", mark(from), mark(cut))
     };
     ([show(old), show(new)], notes)

@@ -3,7 +3,7 @@
 use mcptest_suite::{Diagnostic, Source, Style, escape};
 
 use super::{Diff, Table};
-use crate::text::{escape_lookalikes, truncate};
+use mcptest_trace::text::{escape_lookalikes, shorten};
 
 /// Why a case failed.
 #[derive(Debug, Clone, Default)]
@@ -110,7 +110,7 @@ impl Failure {
                 text = format!("{text}: {}", why.trim_start_matches("- "));
             }
         }
-        let text = truncate(&text, 200);
+        let text = shorten(&text, 200);
         match self.findings.len() {
             0 | 1 => text,
             several => format!("{text}; and {} more", several - 1),

@@ -3,7 +3,7 @@
 use mcptest_suite::escape_line;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::text::truncate_lines;
+use mcptest_trace::text::truncate_lines;
 
 /// Rows of cells under headings; columns of numbers are aligned to the right.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

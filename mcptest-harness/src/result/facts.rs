@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::truncate;
+use mcptest_trace::text::shorten;
 
 /// The suite of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ impl FailureFacts {
         let first = first.unwrap_or_default().trim_start_matches("error: ");
         Self {
             text: text.to_owned(),
-            summary: truncate(first, 200),
+            summary: shorten(first, 200),
             command: None,
             findings: Vec::new(),
             evidence: Vec::new(),

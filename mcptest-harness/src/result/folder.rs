@@ -18,8 +18,8 @@ use walkdir::WalkDir;
 
 use super::CaseResult;
 use super::shards::{self, JudgedShard};
-use crate::text::short_name;
-use crate::text::truncate;
+use crate::result::short_name;
+use mcptest_trace::text::shorten;
 
 /// The environment variable that names the folder.
 pub const VARIABLE: &str = "MCPTEST_RESULTS";
@@ -252,7 +252,7 @@ impl Results {
                 let why = format!(
                     "the results of `{first}` and `{}` come from two different versions of {}; empty the folder and run the tests again",
                     result.case,
-                    truncate(&result.suite.file, 200)
+                    shorten(&result.suite.file, 200)
                 );
                 return Err(ReadError::new(folder, why));
             }

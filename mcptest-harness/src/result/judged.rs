@@ -14,8 +14,8 @@ use crate::check::{Check, resolve};
 use crate::eval::{Measure, Metrics as _, Prices, count_calls_with};
 use crate::gate::{Cause, Judgement, Scores, value_at};
 use crate::render::{Evidence, Failure};
-use crate::text::short_json;
 use crate::trace::{Origin, Run};
+use mcptest_trace::text::short_json;
 
 /// The longest text that stands in a result as a value.
 const LONG: usize = 200;

@@ -13,6 +13,7 @@ mod facts;
 pub mod folder;
 mod judged;
 mod shards;
+mod short_name;
 mod table;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub(crate) use judged::{
     Asker, failure_facts, file_digests, prompts, recordings, run_facts, to_position,
 };
 pub(crate) use shards::JudgedShard;
+pub(crate) use short_name::short_name;
 pub(crate) use table::table;
 
 use crate::eval::Measure;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::TargetResult;
 use crate::gate::short_number;
 use crate::render::Table;
-use crate::text::{run_numbers, truncate};
+use mcptest_trace::text::{run_numbers, shorten};
 
 /// How many runs have a column of their own.
 const COLUMNS: usize = 8;
@@ -103,7 +103,7 @@ fn text_lines(target: &TargetResult) -> String {
             [one] => format!("run {}: ", one + 1),
             some => format!("runs {}: ", run_numbers(some)),
         };
-        format!("  {of}{}", truncate(&text, WIDTH))
+        format!("  {of}{}", shorten(&text, WIDTH))
     };
     let lines = texts.into_iter().map(line);
     let heading = format!("{} ({})", target.name, target.unit_and_range());

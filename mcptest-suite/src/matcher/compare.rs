@@ -6,7 +6,7 @@ use mcptest_trace::eval::contains;
 use mcptest_trace::trace::json_eq;
 use serde_json::Value;
 
-use crate::text::kind;
+use mcptest_trace::text::kind;
 
 /// Whether the question makes sense: what can never be contained is not "not contained" either.
 fn comparable(expected: &Value, value: &Value) -> Result<(), String> {

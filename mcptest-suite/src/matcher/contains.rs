@@ -11,7 +11,7 @@ use super::stage::{Prepare, Ready, Stage};
 use super::{MatcherVerdict, Snapshots, takes};
 use crate::Node;
 use crate::load::problems::Problems;
-use crate::text::short_json;
+use mcptest_trace::text::short_json;
 
 pub(super) enum Contains {}
 

@@ -10,7 +10,7 @@ use super::{MatcherVerdict, Snapshots};
 use crate::Node;
 use crate::load::problems::Problems;
 use crate::load::values;
-use crate::text::short_json;
+use mcptest_trace::text::short_json;
 
 pub(super) enum Exact {}
 

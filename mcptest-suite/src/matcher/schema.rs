@@ -10,7 +10,7 @@ use crate::Node;
 use crate::load::problems::Problems;
 use crate::load::schema;
 use crate::model::JsonSchema;
-use crate::text::short_json;
+use mcptest_trace::text::short_json;
 
 /// What is said of JSON Schemas wherever one may stand.
 pub(super) const DESCRIPTION: &str = "A JSON Schema that the value must fit. A schema that every value fits is an error. \

@@ -3,7 +3,7 @@
 use mcptest_trace::eval::ArgDiff;
 use serde_json::{Number, Value};
 
-use crate::text::difference;
+use mcptest_trace::text::difference;
 
 /// What a matcher makes of a value.
 ///

@@ -1,11 +1,11 @@
 //! A difference between what is asked and what is recorded, in words.
 
-use mcptest_trace::eval::ArgDiff;
-use mcptest_trace::text::escape_line;
-use mcptest_trace::trace::canonical_json;
+use crate::eval::ArgDiff;
+use crate::trace::canonical_json;
 use serde_json::Value;
 
-use super::{SHOWN, describe_invisible_difference_in, short_json};
+use super::short::SHOWN;
+use super::{describe_invisible_difference_in, escape_line, short_json};
 
 /// One difference in words.
 #[must_use]

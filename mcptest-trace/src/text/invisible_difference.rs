@@ -4,8 +4,8 @@
 //! Unicode normalisation (`ü` is one character, or two), characters that choose a form of the one before,
 //! and characters that look like others (the Cyrillic `а`).
 
-use mcptest_trace::text::escape_line;
-use mcptest_trace::trace::canonical_json;
+use super::escape_line;
+use crate::trace::canonical_json;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 

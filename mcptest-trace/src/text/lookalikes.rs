@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem::take;
 use std::ops::Range;
 
-use mcptest_trace::text::is_hostile;
+use super::is_hostile;
 
 use super::invisible_difference::{difference_kind, escape_non_ascii, escaped_difference};
 use super::skeleton::visible_skeleton;

@@ -3,9 +3,15 @@
 
 mod blocks;
 mod columns;
+mod difference;
 mod escape;
+mod invisible_difference;
+mod lookalikes;
 mod markdown;
+mod numbers;
 mod pluralize;
+mod short;
+mod skeleton;
 mod slug;
 mod suggest;
 mod truncate;
@@ -13,10 +19,19 @@ mod variable_name;
 
 pub use blocks::{MarkdownBlock, join_blocks};
 pub use columns::{COLUMNS, pad_to, truncate_end, truncate_middle, width, wrap};
+pub use difference::difference;
 pub use escape::{escape, escape_line, escape_stored_line, is_hostile};
+pub use invisible_difference::{
+    TextForm, describe_invisible_difference, describe_invisible_difference_in, normalised,
+};
+pub use lookalikes::{escape_lookalike_pair, escape_lookalikes};
 pub use markdown::{escape_markdown, escape_markdown_but_code};
+pub use numbers::{format_dollars, run_numbers, with_thousands};
 pub use pluralize::pluralize;
+pub use short::{escape_outer_spaces, kind, short_json, shorten};
+pub use skeleton::{find_lookalike, lookalike_pairs};
 pub use slug::slug;
 pub use suggest::{misspelt, nearest, quoted_list};
 pub(crate) use truncate::truncate;
+pub use truncate::truncate_lines;
 pub use variable_name::variable_name;

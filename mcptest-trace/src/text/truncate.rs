@@ -9,3 +9,19 @@ pub(crate) fn truncate(text: &str, most: usize) -> Cow<'_, str> {
         None => text.into(),
     }
 }
+
+/// Keeps both ends of a long list of lines.
+#[must_use]
+pub fn truncate_lines(lines: &[String]) -> String {
+    const ENDS: usize = 40;
+    if lines.len() <= 2 * ENDS {
+        return lines.join("\n");
+    }
+    let (head, tail) = (&lines[..ENDS], &lines[lines.len() - ENDS..]);
+    format!(
+        "{}\n   ⋮  {} more lines\n{}",
+        head.join("\n"),
+        lines.len() - 2 * ENDS,
+        tail.join("\n")
+    )
+}

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::eval::{Divergence, PlaybackReport};
 use crate::gate::Input;
 use crate::render::{Diff, Evidence};
-use crate::text::{run_numbers, truncate_lines};
 use crate::trace::pretty_json;
+use mcptest_trace::text::{run_numbers, truncate_lines};
 
 /// What several runs say alike, with the runs, in the order in which it was said first.
 pub(super) fn group_by_text(

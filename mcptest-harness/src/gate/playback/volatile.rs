@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::options::hides_all;
 use crate::eval::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions};
-use crate::text::truncate;
+use mcptest_trace::text::shorten;
 use spans::{Span, find_spans};
 
 /// The most bytes of a value that is shown.
@@ -119,7 +119,7 @@ fn compile_masks(masks: &[String]) -> Option<Vec<Regex>> {
 
 impl Differing {
     fn line(&self) -> String {
-        let [old, new] = [&self.old, &self.new].map(|text| truncate(text, SHOWN));
+        let [old, new] = [&self.old, &self.new].map(|text| shorten(text, SHOWN));
         format!("`{}`: `{old}`, now `{new}`", self.path)
     }
 }

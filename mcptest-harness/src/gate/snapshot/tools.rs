@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use mcptest_trace::text::escape_stored_line;
 use serde_json::{Value, json};
 
-use crate::text::run_numbers;
 use crate::trace::{OfferedTool, Run, pretty_json};
+use mcptest_trace::text::run_numbers;
 
 /// The keys of a tool that its first line has.
 const IN_FIRST_LINE: [&str; 3] = ["name", "server", "line"];

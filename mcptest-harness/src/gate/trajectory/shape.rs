@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::block::Block;
 use crate::eval::{ArgsShape, Schema, contains, subset};
-use crate::text::short_json;
+use mcptest_trace::text::short_json;
 
 /// What may stand at `args`, for editors.
 pub(super) fn schema() -> Value {

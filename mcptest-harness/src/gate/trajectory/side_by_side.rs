@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{Plan, allows_no_surplus};
 use crate::eval::{ArgsShape, MatchMode, Over, TrajectoryReport};
-use crate::text::{escape_outer_spaces, short_json, truncate, truncate_lines};
 use crate::trace::{Run, canonical_json};
+use mcptest_trace::text::{escape_outer_spaces, short_json, shorten, truncate_lines};
 
 /// The expected plan against the recorded calls as a diff: `-` was expected and is missing, `+` was
 /// called and is not allowed, `·` was called and may be; the first divergence is marked.
@@ -72,5 +72,5 @@ fn recorded_call(run: &Run, index: usize) -> String {
     } else {
         format!(" {}", canonical_json(&call.args))
     };
-    truncate(&format!("{}{args}", escape_outer_spaces(&call.name)), 140)
+    shorten(&format!("{}{args}", escape_outer_spaces(&call.name)), 140)
 }

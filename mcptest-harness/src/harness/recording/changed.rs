@@ -24,8 +24,8 @@ use crate::harness::playing::{AgentPlayer, Driver};
 use crate::harness::runs;
 use crate::record::{Live, LiveError, PlayedRun};
 use crate::render::Failure;
-use crate::text::{run_numbers, truncate};
 use crate::trace::Run;
+use mcptest_trace::text::{run_numbers, shorten};
 
 /// How many played runs are kept, so that no case plays them again.
 const KEPT: usize = 2_000;
@@ -326,5 +326,5 @@ fn change_reason(
     });
     let reason = of_runs.or(unreadable).or(not_there)?;
     let in_a_line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(truncate(&in_a_line, LONGEST))
+    Some(shorten(&in_a_line, LONGEST))
 }

@@ -6,10 +6,10 @@ use std::fmt;
 use super::ToRecord;
 use super::work::Work;
 use crate::record::{format_usd, rates};
-use crate::text::with_thousands;
 use crate::trace::{Run, read_file};
 use mcptest_suite::{escape_line, quoted_list};
 use mcptest_trace::text::pluralize;
+use mcptest_trace::text::with_thousands;
 
 /// What some runs will cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

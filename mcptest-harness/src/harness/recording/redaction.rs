@@ -6,10 +6,10 @@ use mcptest_suite::model::{Agent, Suite, Transport};
 use regex::Regex;
 
 use crate::record::{LiveError, RunRequest};
-use crate::text::truncate;
 use mcptest_trace::record::Recorder;
 use mcptest_trace::record::environment::{provider_secrets, secrets, secrets_by_name, variables};
 use mcptest_trace::record::redact::{Redactor, secrets_in_arguments};
+use mcptest_trace::text::shorten;
 
 /// The longest line of what a server or provider said that is shown, in characters.
 const LINE: usize = 2_000;
@@ -91,11 +91,11 @@ pub(super) fn check_suite_secrets(
 pub(super) fn redact_error(error: LiveError, redactor: &Redactor) -> LiveError {
     let redacted = |text: String| redactor.redact_text(&text).into_owned();
     let short = |text: String| {
-        let lines = text.lines().map(|line| truncate(line, LINE));
+        let lines = text.lines().map(|line| shorten(line, LINE));
         lines.collect::<Vec<_>>().join("\n")
     };
     LiveError {
-        problem: truncate(&redacted(error.problem), LINE),
+        problem: shorten(&redacted(error.problem), LINE),
         at: error.at,
         shown: error.shown.map(redacted).map(short),
         note: error.note.map(|note| redacted(note.into()).into()),

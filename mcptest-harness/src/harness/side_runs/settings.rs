@@ -8,8 +8,8 @@ use mcptest_trace::evidence::compare::AgentChange;
 use serde_json::Value;
 
 use crate::render::changed_lines;
-use crate::text::truncate;
 use crate::trace::{OfferedTool, RequestSettings, canonical_json};
+use mcptest_trace::text::shorten;
 
 /// How many tools are named of those that were added, removed or described otherwise.
 const NAMED: usize = 5;
@@ -190,7 +190,7 @@ fn list_names(names: &[String]) -> String {
     let first = names.iter().take(NAMED);
     let mut listed: Vec<String> = first
         .map(|name| {
-            let name = truncate(&escape_line(name), NAME).replace('`', "ʼ");
+            let name = shorten(&escape_line(name), NAME).replace('`', "ʼ");
             format!("`{name}`")
         })
         .collect();

@@ -14,7 +14,7 @@ use super::timeouts::Timeouts;
 use super::told::text_of;
 use super::tools::{LiveTool, Offered};
 use crate::record::{LiveError, RunRequest};
-use crate::text::with_thousands;
+use mcptest_trace::text::with_thousands;
 
 /// The built-in agent in one run: what it needs of its session, which records or plays.
 pub(super) struct AgentLoop<'a> {

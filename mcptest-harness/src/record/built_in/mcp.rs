@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use mcptest_suite::quoted_list;
-use mcptest_suite::text::kind;
+use mcptest_trace::text::kind;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::message::{Messages, Said, notification, reply, request};
 use super::model_error::with_causes;
-use crate::text::truncate;
+use mcptest_trace::text::shorten;
 
 /// The version of MCP that is asked for.
 const VERSION: &str = "2025-11-25";
@@ -234,7 +234,7 @@ fn unusable(problem: &str, answer: &Value) -> NoAnswer {
 
 fn shown(text: &str) -> Option<String> {
     let text = text.trim();
-    (!text.is_empty()).then(|| truncate(text, SHOWN))
+    (!text.is_empty()).then(|| shorten(text, SHOWN))
 }
 
 /// Why an answer is no result of a tool.
