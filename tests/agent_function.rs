@@ -147,7 +147,7 @@ async fn block(session: Session) -> Result<(), String> {
 fn write_down(asked: &RunRequest, run: &mut Recorder) -> Result<(), &'static str> {
     let first = asked.user_turns.first();
     run.user(first.ok_or("the user asks nothing")?);
-    run.assistant("Hello from the loop.");
+    run.said("Hello from the loop.");
     Ok(())
 }
 

@@ -315,7 +315,7 @@ pub(crate) fn run_child(process: &mut Command) -> Result<bool, Failure> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn ran(process: &mut Command) -> Result<bool, Failure> {
+pub(crate) fn run_child(process: &mut Command) -> Result<bool, Failure> {
     Ok(process.status()?.success())
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn answer(prompt: &str, folder: &Path) -> Result<PathBuf, Box<dyn Err
                 }
             }
             Next::Answer(text) => {
-                run.assistant(text);
+                run.said(text);
                 return Ok(run.add_to(folder)?);
             }
         }

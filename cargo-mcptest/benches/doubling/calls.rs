@@ -131,7 +131,7 @@ fn metric_rows() -> Vec<Row> {
                 for order in 0..calls {
                     run.user(format!("order {order}")).step(10, 2);
                     let call = run.tool_called("desk", "get_order", json!({ "order": order }));
-                    run.tool_returned(call, json!("found")).assistant("Found.");
+                    run.tool_returned(call, json!("found")).said("Found.");
                 }
                 black_box(run.cassette());
             })

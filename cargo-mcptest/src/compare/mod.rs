@@ -278,7 +278,7 @@ pub(crate) fn redactor() -> Result<Redactor, Failure> {
 }
 
 impl Compared {
-    /// Compares two sides. `opened`: the suites that judge, as [`Sides::suites`] has them.
+    /// Compares two sides. `opened`: the suites that judge, as [`Sides::revision_suites`] has them.
     pub(crate) fn new(
         opened: &OpenPackage,
         sides: Sides,

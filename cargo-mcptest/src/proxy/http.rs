@@ -165,7 +165,7 @@ async fn wait_for_stop() {
 
 /// When the process is told to stop.
 #[cfg(not(unix))]
-async fn stopped() {
+async fn wait_for_stop() {
     tokio::signal::ctrl_c().await.ok();
 }
 

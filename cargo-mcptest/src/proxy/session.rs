@@ -62,7 +62,7 @@ impl ProxySession {
 
     /// The agent's last message.
     pub(super) fn set_closing(&mut self, text: &str) {
-        self.heard.run.assistant(text.trim_end());
+        self.heard.run.said(text.trim_end());
         self.closing = true;
     }
 

@@ -33,10 +33,10 @@ use crate::trace::Run;
 /// fn worse(package: &Package, trusted: &std::path::Path) -> Result<bool, String> {
 ///     let mut samples = Vec::new();
 ///     for agent in package.agents() {
-///         let side = |runs, folder| SideRuns::recorded(&agent, runs, folder, CostKind::Tokens);
+///         let side = |runs, folder| SideRuns::from_recordings(&agent, runs, folder, CostKind::Tokens);
 ///         let now = side(agent.runs()?, package.folder());
 ///         let before = agent.runs_in(trusted)?.unwrap_or_default();
-///         samples.push(side(&before, trusted).against(now, agent.stem()));
+///         samples.push(side(&before, trusted).samples_against(now, agent.stem()));
 ///     }
 ///     Ok(compare(&samples, &CompareOptions::default()).exit_status() == 1)
 /// }
@@ -219,7 +219,7 @@ impl SideRuns {
     }
 
     /// What is compared of an agent, for a text that is public: what is told of prompts, tools and parameters has
-    /// no secret. See [`Self::against`].
+    /// no secret. See [`Self::samples_against`].
     #[must_use]
     pub fn redacted_samples_against(
         self,

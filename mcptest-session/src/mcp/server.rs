@@ -48,9 +48,9 @@ impl McpServer {
     /// The environment variable that holds its address.
     ///
     /// ```
-    /// use mcptest_session::mcp::{McpPlace, McpServer};
+    /// use mcptest_session::mcp::{McpServer, McpTransport};
     ///
-    /// let place = McpPlace::Url { url: "https://example.com/mcp".to_owned(), bearer: None };
+    /// let place = McpTransport::Url { url: "https://example.com/mcp".to_owned(), bearer: None };
     /// assert_eq!(McpServer::new("order-desk", place).variable(), "MCPTEST_MCP_ORDER_DESK");
     /// ```
     #[must_use]

@@ -8,13 +8,13 @@ use crate::exchange::{ModelRequest, Tool, ToolResult};
 /// A wire format whose requests are written too.
 ///
 /// ```
-/// use mcptest_session::exchange::{Asked, Item};
+/// use mcptest_session::exchange::{ModelRequest, Item};
 /// use mcptest_session::protocol::{Chat, Protocol as _, RequestWriter as _, Route};
 ///
-/// let asked = Asked {
+/// let asked = ModelRequest {
 ///     model: Some("gpt-5".to_owned()),
 ///     items: vec![Item::User("Refund order 7.".to_owned())],
-///     ..Asked::default()
+///     ..ModelRequest::default()
 /// };
 /// let body = serde_json::from_str(&Chat.request(&asked)).unwrap();
 /// assert_eq!(Chat.asked(&Route::default(), &body), asked);

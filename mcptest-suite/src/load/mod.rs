@@ -166,9 +166,9 @@ impl Suite {
     ///     nothing: is right here
     /// ";
     /// let source = Source::new("weather.yml", "weather.yml", text);
-    /// let suite = Suite::parse_some(&source, &|name| name == "weather", &mut gates);
+    /// let suite = Suite::parse_filtered(&source, &|name| name == "weather", &mut gates);
     /// assert_eq!(suite.unwrap().agents.len(), 1);
-    /// assert!(Suite::parse_some(&source, &|name| name == "tides", &mut gates).is_none());
+    /// assert!(Suite::parse_filtered(&source, &|name| name == "tides", &mut gates).is_none());
     /// ```
     pub fn parse_filtered(
         source: &Source,

@@ -1,8 +1,9 @@
 //! Runs of agents, written down from the spans of their library: one line in `main`, and nothing in the agent.
 //!
 //! - `layer`: sees spans begin and end; `state` keeps those that are open, and groups them into runs;
-//! - `seen` and `exchange`: what a span says, by the table of names in `spans`;
-//! - `run` and `conversation`: the spans of a run in the order in which things happened; `written`: a cassette of them;
+//! - `span` and `exchange`: what a span says, by the table of names in `spans`;
+//! - `run` and `conversation`: the spans of a run in the order in which things happened;
+//! - `captured_run`: a cassette of a run;
 //! - `files`: where cassettes are put.
 
 mod captured_run;

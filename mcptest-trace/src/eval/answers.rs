@@ -130,15 +130,15 @@ pub enum AnswerLookup {
 /// The first entry answers that fits a call and is not used up.
 ///
 /// ```
-/// use mcptest_trace::eval::{Answered, OwnAnswer, OwnAnswers, OwnReply};
+/// use mcptest_trace::eval::{AnswerLookup, OwnAnswer, OwnAnswers, OwnReply};
 /// use serde_json::json;
 ///
 /// let once = OwnAnswer::new("charge", OwnReply::Result(json!("paid"))).with_times(1);
 /// let mut answers = OwnAnswers::new(vec![once]);
-/// assert_eq!(answers.answer("charge", &json!({})), Answered::Reply(OwnReply::Result(json!("paid"))));
+/// assert_eq!(answers.answer("charge", &json!({})), AnswerLookup::Reply(OwnReply::Result(json!("paid"))));
 /// // A tool that is named never runs otherwise.
-/// assert!(matches!(answers.answer("charge", &json!({})), Answered::NoEntry { .. }));
-/// assert_eq!(answers.answer("refund", &json!({})), Answered::NotNamed);
+/// assert!(matches!(answers.answer("charge", &json!({})), AnswerLookup::NoEntry { .. }));
+/// assert_eq!(answers.answer("refund", &json!({})), AnswerLookup::NotNamed);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnAnswers {

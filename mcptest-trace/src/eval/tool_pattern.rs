@@ -69,8 +69,8 @@ impl ToolPattern {
     /// use mcptest_trace::eval::ToolPattern;
     ///
     /// let pattern = ToolPattern::new("delete_*");
-    /// assert!(pattern.names("mcp__shop__delete_order") && pattern.names("shop.deleteOrder"));
-    /// assert!(!pattern.names("shop.undelete_order"));
+    /// assert!(pattern.matches_tool("mcp__shop__delete_order") && pattern.matches_tool("shop.deleteOrder"));
+    /// assert!(!pattern.matches_tool("shop.undelete_order"));
     /// ```
     #[must_use]
     pub fn matches_tool(&self, name: &str) -> bool {
@@ -83,7 +83,7 @@ impl ToolPattern {
     /// use mcptest_trace::eval::ToolPattern;
     ///
     /// let pattern = ToolPattern::new("delete_*");
-    /// assert!(pattern.names_of("fs_delete_file", &["fs"]) && !pattern.names("fs_delete_file"));
+    /// assert!(pattern.matches_tool_of("fs_delete_file", &["fs"]) && !pattern.matches_tool("fs_delete_file"));
     /// ```
     #[must_use]
     pub fn matches_tool_of(&self, name: &str, servers: &[&str]) -> bool {

@@ -62,7 +62,8 @@ pub fn parse(bytes: &[u8]) -> Result<Parsed, serde_json::Error> {
     read(bytes, |_| "\\ufffd".to_owned())
 }
 
-/// Reads a piece of a text that is JSON, or whose rest comes later. Half a character stays a mark: [`rejoined`] makes one
+/// Reads a piece of a text that is JSON, or whose rest comes later. Half a character stays a mark:
+/// [`rejoin_surrogates`] makes one
 /// character of two halves.
 ///
 /// # Errors

@@ -272,7 +272,7 @@ impl Recorder {
 
     /// The agent said something to the user. The last thing it says in answer to the last thing the
     /// user said is the final response.
-    pub fn assistant(&mut self, text: impl Into<String>) -> &mut Self {
+    pub fn said(&mut self, text: impl Into<String>) -> &mut Self {
         self.talk.add_agent(&text.into());
         self
     }

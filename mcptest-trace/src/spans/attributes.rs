@@ -40,7 +40,7 @@ pub enum Meaning {
     ToolResult,
     /// The result of a tool as JSON: a text stands in quotes.
     QuotedResult,
-    /// Which of the words of [`outcome`] a call came to.
+    /// Which of the words of [`parse_outcome`] a call came to.
     Outcome,
     /// Written of a call that succeeded, and of no other.
     Success,

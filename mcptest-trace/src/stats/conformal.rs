@@ -181,9 +181,9 @@ pub fn promised_probability(runs: usize, k: usize) -> f64 {
 /// The share of passing runs that meets the k-th worst of n with 95% confidence; `None` of no run.
 ///
 /// ```
-/// use mcptest_trace::stats::conformal::confident;
+/// use mcptest_trace::stats::conformal::confident_share;
 ///
-/// assert!((confident(59, 1).unwrap() - 0.950_492).abs() < 1e-6);
+/// assert!((confident_share(59, 1).unwrap() - 0.950_492).abs() < 1e-6);
 /// ```
 #[must_use]
 pub fn confident_share(runs: usize, k: usize) -> Option<f64> {

@@ -21,7 +21,7 @@ impl RankSum {
     ///
     /// let before = [1000.0, 1100.0, 1050.0, 1200.0];
     /// let ranked = RankSum::rank(&[1500.0, 1300.0, 1250.0, 1600.0], &before);
-    /// assert!((ranked.larger() - 1.0 / 70.0).abs() < 1e-12);
+    /// assert!((ranked.p_larger() - 1.0 / 70.0).abs() < 1e-12);
     /// ```
     #[must_use]
     pub fn rank(sample: &[f64], others: &[f64]) -> Self {

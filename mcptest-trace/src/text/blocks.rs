@@ -44,11 +44,11 @@ fn utf16_len(text: &str) -> usize {
 /// part of a row, and the sentence `cut` at the end.
 ///
 /// ```
-/// use mcptest_trace::text::{MarkdownBlock, joined};
+/// use mcptest_trace::text::{MarkdownBlock, join_blocks};
 ///
-/// let blocks = ["one\n", "two\n", "three\n"].map(MarkdownBlock::whole);
-/// assert_eq!(joined(&blocks, 14, "Cut."), "one\ntwo\nthree\n");
-/// assert_eq!(joined(&blocks, 13, "Cut."), "one\n\nCut.\n");
+/// let blocks = ["one\n", "two\n", "three\n"].map(MarkdownBlock::new);
+/// assert_eq!(join_blocks(&blocks, 14, "Cut."), "one\ntwo\nthree\n");
+/// assert_eq!(join_blocks(&blocks, 13, "Cut."), "one\n\nCut.\n");
 /// ```
 #[must_use]
 pub fn join_blocks(blocks: &[MarkdownBlock], most: usize, cut: &str) -> String {

@@ -17,7 +17,7 @@ use super::skeleton::visible_skeleton;
 ///
 /// ```
 /// let mut message = "expected `paypal`, recorded `p\u{430}ypal`".to_owned();
-/// let notes = mcptest_suite::text::escape_lookalikes(vec![&mut message]);
+/// let notes = mcptest_trace::text::escape_lookalikes(vec![&mut message]);
 /// assert_eq!(message, r"expected `paypal`, recorded `p\u{430}ypal`");
 /// assert_eq!(
 ///     notes,

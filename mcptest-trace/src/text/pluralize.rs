@@ -3,10 +3,10 @@
 /// How many of a thing there are: `1 case`, `2 cases`.
 ///
 /// ```
-/// use mcptest_trace::text::counted;
+/// use mcptest_trace::text::pluralize;
 ///
-/// assert_eq!(counted(1, "run"), "1 run");
-/// assert_eq!(counted(0, "run"), "0 runs");
+/// assert_eq!(pluralize(1, "run"), "1 run");
+/// assert_eq!(pluralize(0, "run"), "0 runs");
 /// ```
 #[must_use]
 pub fn pluralize(count: usize, what: &str) -> String {

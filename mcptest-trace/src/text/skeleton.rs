@@ -150,10 +150,10 @@ pub(super) fn skeleton(text: &str) -> String {
 /// not equal to it.
 ///
 /// ```
-/// use mcptest_suite::text::part_that_looks_like;
+/// use mcptest_trace::text::find_lookalike;
 ///
-/// assert_eq!(part_that_looks_like("a b", "say a\u{a0}b."), Some("a\u{a0}b"));
-/// assert_eq!(part_that_looks_like("a b", "say a b."), None);
+/// assert_eq!(find_lookalike("a b", "say a\u{a0}b."), Some("a\u{a0}b"));
+/// assert_eq!(find_lookalike("a b", "say a b."), None);
 /// ```
 #[must_use]
 pub fn find_lookalike<'t>(wanted: &str, text: &'t str) -> Option<&'t str> {

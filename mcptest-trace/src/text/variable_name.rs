@@ -3,9 +3,9 @@
 /// A name as part of an environment variable's: in upper case, and `_` for whatever is no letter or digit of ASCII.
 ///
 /// ```
-/// use mcptest_trace::text::variable;
+/// use mcptest_trace::text::variable_name;
 ///
-/// assert_eq!(variable("order-desk 2"), "ORDER_DESK_2");
+/// assert_eq!(variable_name("order-desk 2"), "ORDER_DESK_2");
 /// ```
 #[must_use]
 pub fn variable_name(name: &str) -> String {

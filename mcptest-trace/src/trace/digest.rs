@@ -79,7 +79,7 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
 /// worth telling, since they say less about an agent than runs that differ.
 ///
 /// ```
-/// use mcptest_trace::trace::alike;
+/// use mcptest_trace::trace::group_alike;
 /// use serde_json::json;
 ///
 /// let run = |said: &str, tokens: u64| json!({
@@ -87,7 +87,7 @@ fn hash(value: &Value, hasher: &mut DefaultHasher) {
 ///     "final_response": said,
 ///     "conversation": { "tokens": { "total": tokens } },
 /// });
-/// let groups = alike(&[run("Found it.", 10), run("Nothing.", 10), run("Found it.", 12)]);
+/// let groups = group_alike(&[run("Found it.", 10), run("Nothing.", 10), run("Found it.", 12)]);
 /// assert_eq!(groups, [vec![0, 2], vec![1]]);
 /// ```
 #[must_use]

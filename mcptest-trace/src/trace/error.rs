@@ -78,7 +78,7 @@ impl CassetteError {
     /// let origin = Origin::file("runs/a.json");
     /// let error = parse_run(b"{\n  \"model\": \"m\",,\n}", &origin).unwrap_err();
     /// assert_eq!(
-    ///     error.drawn(),
+    ///     error.render(),
     ///     "- is not JSON: key must be a string
     ///   at runs/a.json:2:16
     ///   | \"model\": \"m\",,

@@ -98,7 +98,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, (String, &'static str)> {
 
 /// Reads every file, by its path and its shown path, in order. Two runs that are equal in every
 /// value, `recorded_at` included, are one run copied, not two runs. Runs that only behave alike are
-/// runs ([`alike`](super::alike) tells them).
+/// runs ([`group_alike`](super::group_alike) tells them).
 ///
 /// # Errors
 ///

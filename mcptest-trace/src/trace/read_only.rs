@@ -12,11 +12,11 @@ use super::{OfferedTool, ToolCall};
 /// ```
 /// use mcptest_trace::trace::{OfferedTool, ReadOnlyTools};
 ///
-/// let mut recorded = OfferedTool::in_line("desk::audit(id)");
+/// let mut recorded = OfferedTool::from_line("desk::audit(id)");
 /// recorded.read_only = Some(true);
 /// let tools = ReadOnlyTools::new(&[recorded], &["get_lock".into()], &["ping".into()]);
-/// assert!(tools.reads("audit") && tools.reads("ping") && tools.reads("get_order"));
-/// assert!(!tools.reads("get_lock") && !tools.reads("cancel_order"));
+/// assert!(tools.is_read_only("audit") && tools.is_read_only("ping") && tools.is_read_only("get_order"));
+/// assert!(!tools.is_read_only("get_lock") && !tools.is_read_only("cancel_order"));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOnlyTools {

@@ -13,14 +13,14 @@ use super::tool_words::{
 /// left out where the tool's own has several words, and stands after it where it has one.
 ///
 /// ```
-/// use mcptest_trace::trace::words_of_tool;
+/// use mcptest_trace::trace::tool_name_words;
 ///
-/// assert_eq!(words_of_tool("get_user-details"), ["get", "user", "details"]);
-/// assert_eq!(words_of_tool("listHTMLPages2"), ["list", "html", "pages2"]);
-/// assert_eq!(words_of_tool("mcp__github__get_issue"), ["get", "issue"]);
-/// assert_eq!(words_of_tool("mcp__refunds__create"), ["create", "refunds"]);
-/// assert_eq!(words_of_tool("email.delete_email"), ["delete", "email"]);
-/// assert_eq!(words_of_tool("emails-send_email"), ["send", "email"]);
+/// assert_eq!(tool_name_words("get_user-details"), ["get", "user", "details"]);
+/// assert_eq!(tool_name_words("listHTMLPages2"), ["list", "html", "pages2"]);
+/// assert_eq!(tool_name_words("mcp__github__get_issue"), ["get", "issue"]);
+/// assert_eq!(tool_name_words("mcp__refunds__create"), ["create", "refunds"]);
+/// assert_eq!(tool_name_words("email.delete_email"), ["delete", "email"]);
+/// assert_eq!(tool_name_words("emails-send_email"), ["send", "email"]);
 /// ```
 #[must_use]
 pub fn tool_name_words(name: &str) -> Vec<String> {

@@ -28,9 +28,9 @@ impl OfferedTool {
     /// ```
     /// use mcptest_trace::trace::OfferedTool;
     ///
-    /// let tool = OfferedTool::in_line("desk::find_order(order_id: string) #3a35a844");
+    /// let tool = OfferedTool::from_line("desk::find_order(order_id: string) #3a35a844");
     /// assert_eq!((tool.server.as_deref(), tool.name.as_str()), (Some("desk"), "find_order"));
-    /// assert_eq!(OfferedTool::in_line("find_order").name, "find_order");
+    /// assert_eq!(OfferedTool::from_line("find_order").name, "find_order");
     /// ```
     #[must_use]
     pub fn from_line(line: &str) -> Self {
@@ -55,7 +55,7 @@ impl OfferedTool {
 }
 
 impl From<String> for OfferedTool {
-    /// [`OfferedTool::in_line`].
+    /// [`OfferedTool::from_line`].
     fn from(line: String) -> Self {
         Self::from_line(&line)
     }
@@ -68,7 +68,7 @@ impl From<OfferedTool> for Value {
     /// use mcptest_trace::trace::OfferedTool;
     /// use serde_json::{Value, json};
     ///
-    /// let tool = OfferedTool::in_line("desk::find(id)");
+    /// let tool = OfferedTool::from_line("desk::find(id)");
     /// assert_eq!(Value::from(tool.clone()), json!("desk::find(id)"));
     /// assert_eq!(
     ///     Value::from(tool.with_read_only(Some(true))),

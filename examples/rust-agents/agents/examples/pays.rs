@@ -72,7 +72,7 @@ async fn refund(call_id: Option<&str>, mut order: u64) -> Result<String, ToolFai
     let (tools, args) = (tools::from_env()?, json!({ "order": order }));
     let run = async { pays(order) };
     match call_id {
-        Some(id) => tools.call_of(Some(id), "refund", args, run).await,
+        Some(id) => tools.call_with_id(Some(id), "refund", args, run).await,
         None => tools.call("refund", args, run).await,
     }
 }

@@ -39,7 +39,7 @@ fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
     let answer = move |request: &RunRequest, run: &mut Recorder| {
         asked.fetch_add(1, Ordering::SeqCst);
         run.user(&request.user_turns[0]);
-        run.assistant("That is all.");
+        run.said("That is all.");
         if request.agent == "Two" {
             return Err("no answer");
         }

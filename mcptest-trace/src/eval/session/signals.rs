@@ -109,17 +109,17 @@ pub fn derive_signals(recorded: Signals, evidence: DerivedSignals) -> Signals {
 /// scores of one name the lowest counts.
 ///
 /// ```
-/// use mcptest_trace::eval::signals_of_scores;
+/// use mcptest_trace::eval::signals_from_scores;
 /// use mcptest_trace::trace::{Score, Signals, Trace};
 ///
 /// let mut run = Trace::default();
 /// run.scores = vec![Score::new("confidence", 0.9, "ann"), Score::new("confidence", 0.4, "gpt-5")];
 /// let recorded = Signals::default().with_confidence(1.0).with_coherence(0.8);
-/// let signals = signals_of_scores(&run, Some(recorded)).unwrap().unwrap();
+/// let signals = signals_from_scores(&run, Some(recorded)).unwrap().unwrap();
 /// assert_eq!((signals.confidence, signals.coherence), (Some(0.4), Some(0.8)));
 ///
 /// run.scores.push(Score::new("coherence", 4.0, "ann"));
-/// assert_eq!(signals_of_scores(&run, None).unwrap_err().value, 4.0);
+/// assert_eq!(signals_from_scores(&run, None).unwrap_err().value, 4.0);
 /// ```
 ///
 /// # Errors

@@ -40,7 +40,7 @@ impl SubScore {
 /// use mcptest_trace::eval::{Dimensions, SubScore};
 ///
 /// let dimensions = Dimensions::from_scores([SubScore::Redundancy]).unwrap();
-/// assert!(dimensions.has(SubScore::Redundancy) && !dimensions.has(SubScore::CostPerProgress));
+/// assert!(dimensions.contains(SubScore::Redundancy) && !dimensions.contains(SubScore::CostPerProgress));
 /// assert_eq!(Dimensions::from_scores([]), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

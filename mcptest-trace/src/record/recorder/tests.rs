@@ -27,7 +27,7 @@ fn what_was_written_down_is_what_is_read() {
     recorder.tool_returned(second, json!("two"));
     recorder.tool_failed(first, json!({ "content": [], "isError": true }));
     recorder.step(20, 3);
-    recorder.assistant("It is not there.");
+    recorder.said("It is not there.");
     let run = read(&recorder);
     assert_eq!(
         (run.model.as_str(), run.user_prompt.as_str()),
@@ -74,10 +74,7 @@ fn what_a_server_says_of_a_tool_is_written_down() {
 #[test]
 fn what_is_said_before_a_call_is_no_answer() {
     let mut recorder = Recorder::new("Clerk", "m");
-    recorder
-        .user("Find it.")
-        .step(1, 1)
-        .assistant("Let me look.");
+    recorder.user("Find it.").step(1, 1).said("Let me look.");
     recorder.tool_called("", "find", json!({}));
     recorder.stopped(StopReason::TurnBudget);
     let cassette = recorder.cassette();
@@ -92,10 +89,10 @@ fn what_is_said_before_a_call_is_no_answer() {
 #[test]
 fn several_user_turns_are_told_apart() {
     let mut recorder = Recorder::new("Clerk", "m");
-    recorder.user("one").assistant("first");
+    recorder.user("one").said("first");
     recorder.user("two");
     recorder.tool_called("desk", "find", json!({}));
-    recorder.assistant("second");
+    recorder.said("second");
     let run = read(&recorder);
     let turns = &run.trace.conversation.per_turn;
     assert_eq!(turns[0].calls, Some((0, 0)));
@@ -124,7 +121,7 @@ fn an_injected_fault_answers_as_the_judge_expects_it() {
     let again = recorder.tool_called("desk", "find", json!({}));
     assert_eq!(recorder.injected_fault(again), None);
     recorder.tool_returned(again, json!("found"));
-    recorder.assistant("Found it.");
+    recorder.said("Found it.");
     let report = judge_recovery(&recorder.cassette()["trace"], &plan);
     assert!(
         report.recovered && report.contradictions.is_empty(),
@@ -152,7 +149,7 @@ fn a_run_is_written_whole_without_secrets_and_never_over_another() {
     let file = folder.path().join("cassettes/Clerk__m.json");
     let mut recorder = Recorder::new("Clerk", "m");
     recorder.secret("DESK_KEY", "tr0ub4dor&3");
-    recorder.user("hi").assistant("my key is tr0ub4dor&3");
+    recorder.user("hi").said("my key is tr0ub4dor&3");
     recorder.write_to(&file).unwrap();
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("my key is [redacted DESK_KEY]"), "{text}");
@@ -234,7 +231,7 @@ proptest! {
                         if failed { recorder.tool_failed(*id, json!("x")); } else { recorder.tool_returned(*id, json!("x")); }
                     }
                 }
-                Event::Said(text) => { recorder.assistant(text); }
+                Event::Said(text) => { recorder.said(text); }
             }
         }
         let cassette = recorder.cassette();

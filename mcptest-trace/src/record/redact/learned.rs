@@ -26,9 +26,9 @@ pub(super) fn from_run(run: &Value) -> Vec<(String, String)> {
 /// The secrets in the arguments of a command: what stands behind `--api-key`, `--token=`, `-H "Cookie: …"`.
 ///
 /// ```
-/// use mcptest_trace::record::redact::secrets_of_arguments;
+/// use mcptest_trace::record::redact::secrets_in_arguments;
 ///
-/// let secrets = secrets_of_arguments(&["serve", "--api-key", "k-0123456789", "--port", "8000"]);
+/// let secrets = secrets_in_arguments(&["serve", "--api-key", "k-0123456789", "--port", "8000"]);
 /// assert_eq!(secrets, [("an argument".to_owned(), "k-0123456789".to_owned())]);
 /// ```
 #[must_use]

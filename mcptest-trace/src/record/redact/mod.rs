@@ -174,7 +174,7 @@ impl Redactor {
     /// use mcptest_trace::record::redact::Redactor;
     /// use serde_json::json;
     ///
-    /// let redactor = Redactor::new([], Vec::new())?.with_named();
+    /// let redactor = Redactor::new([], Vec::new())?.with_secret_keys();
     /// let mut args = json!({ "user": "ann", "db_password": "hunter2", "url": "ftp://ann:pw@host/" });
     /// redactor.redact(&mut args);
     /// assert_eq!(args["db_password"], "[redacted password]");
@@ -212,7 +212,7 @@ impl Redactor {
     /// use serde_json::json;
     ///
     /// let said = "Is sk-test-0123456789abcdef a key?";
-    /// let redactor = Redactor::new([], Vec::new())?.with_shapes().with_kept([said]);
+    /// let redactor = Redactor::new([], Vec::new())?.with_shapes().with_kept_texts([said]);
     /// let mut run = json!({ "user_prompt": said, "trace": { "final_response": "sk-test-0123456789abcdef is a key." } });
     /// redactor.redact_run(&mut run);
     /// assert_eq!(run["user_prompt"], said);

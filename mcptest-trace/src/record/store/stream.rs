@@ -38,13 +38,13 @@ impl RunPlace {
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = Store::new(&Layout::Lines(folder.path().join("refund__m.jsonl")))?;
-/// let mut adding = store.adding()?;
-/// adding.add(&json!({ "model": "m" }))?;
-/// adding.add(&json!({ "model": "n" }))?;
-/// adding.finish()?;
+/// let mut runs_to_add = store.appender()?;
+/// runs_to_add.add(&json!({ "model": "m" }))?;
+/// runs_to_add.add(&json!({ "model": "n" }))?;
+/// runs_to_add.finish()?;
 ///
 /// let mut runs = Vec::new();
-/// store.each(|place, bytes| runs.push((place.line, bytes.len())))?;
+/// store.for_each_run(|place, bytes| runs.push((place.line, bytes.len())))?;
 /// assert_eq!(runs, [(Some(1), 13), (Some(2), 13)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -36,7 +36,7 @@ impl KnownTools {
     /// use mcptest_trace::eval::KnownTools;
     /// use mcptest_trace::trace::OfferedTool;
     ///
-    /// let tools = KnownTools::offered(&[OfferedTool::in_line("desk::get_order(id)")]);
+    /// let tools = KnownTools::offered(&[OfferedTool::from_line("desk::get_order(id)")]);
     /// assert!(tools.is_complete());
     /// assert_eq!(tools.names().collect::<Vec<_>>(), ["get_order"]);
     /// ```
