@@ -47,10 +47,10 @@ impl<'a> PathKeys<'a> {
         self.keys.get(1).copied()
     }
 
-    /// Whether it may lead to the result of this call.
-    fn leads_to_result(&self, call: usize) -> bool {
+    /// Whether it leads to the result of this call, which is this item of a list of so many, each of another call.
+    fn leads_to_result(&self, call: usize, item: usize, of: usize) -> bool {
         let wanted = self.item.and_then(|wanted| usize::try_from(wanted).ok());
-        wanted.is_none_or(|wanted| wanted == call)
+        wanted.map_or_else(|| self.leads_to(item, of), |wanted| wanted == call)
     }
 
     /// Whether it leads to this item of a list of so many.
@@ -284,7 +284,7 @@ fn typed_for(
         let items = items.as_array_mut().into_iter().flatten().enumerate();
         for (place, item) in items {
             let leads = if of_results {
-                path.leads_to_result(results[place].call_index)
+                path.leads_to_result(results[place].call_index, place, count)
             } else {
                 path.leads_to(place, count)
             };

@@ -17,73 +17,84 @@ pub(super) struct Faithful {
     pub(super) is_error: Option<bool>,
 }
 
-/// Looks through a text that was found to be JSON; nothing where a value might not hold all of it, or
-/// could not be made: a key that stands twice, a number that would be rounded, half a character, too
-/// many levels, and some texts that only look so.
-pub(super) fn scan(text: &str) -> Option<Faithful> {
-    let bytes = text.as_bytes();
-    let mut is_error = None;
-    // The keys of all objects that are open, and where those of each begin.
-    let mut keys: Vec<&[u8]> = Vec::new();
-    let mut open: Vec<usize> = Vec::new();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => {
-                let (string, escaped) = string(bytes, at + 1)?;
-                at += 2 + string.len();
-                let rest = bytes[at..].trim_ascii_start();
-                let Some(value) = rest.strip_prefix(b":") else {
-                    continue;
-                };
-                // The parser has a meaning of its own for some keys.
-                if escaped || string.starts_with(b"$serde_json::private::") {
-                    return None;
-                }
-                keys.push(string);
-                if open.len() == 1 && string == b"isError" {
-                    let value = value.trim_ascii_start();
-                    is_error = match value.first() {
-                        Some(b't') => Some(true),
-                        Some(b'f') => Some(false),
-                        _ => None,
+/// Looks through texts one after the other, in lists that it keeps.
+#[derive(Default)]
+pub(super) struct Scanner<'t> {
+    /// The keys of all objects that are open.
+    keys: Vec<&'t [u8]>,
+    /// Where those of each begin.
+    open: Vec<usize>,
+}
+
+impl<'t> Scanner<'t> {
+    /// Looks through a text that was found to be JSON; nothing where a value might not hold all of it, or
+    /// could not be made: a key that stands twice, a number that would be rounded, half a character, too
+    /// many levels, and some texts that only look so.
+    pub(super) fn scan(&mut self, text: &'t str) -> Option<Faithful> {
+        let (keys, open) = (&mut self.keys, &mut self.open);
+        keys.clear();
+        open.clear();
+        let bytes = text.as_bytes();
+        let mut is_error = None;
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            match byte {
+                b'"' => {
+                    let (string, escaped) = string(bytes, at + 1)?;
+                    at += 2 + string.len();
+                    let rest = bytes[at..].trim_ascii_start();
+                    let Some(value) = rest.strip_prefix(b":") else {
+                        continue;
                     };
+                    // The parser has a meaning of its own for some keys.
+                    if escaped || string.starts_with(b"$serde_json::private::") {
+                        return None;
+                    }
+                    keys.push(string);
+                    if open.len() == 1 && string == b"isError" {
+                        let value = value.trim_ascii_start();
+                        is_error = match value.first() {
+                            Some(b't') => Some(true),
+                            Some(b'f') => Some(false),
+                            _ => None,
+                        };
+                    }
+                    continue;
                 }
-                continue;
-            }
-            b'{' | b'[' if open.len() == DEEP => return None,
-            b'{' | b'[' => open.push(keys.len()),
-            b'}' | b']' => {
-                let own = &mut keys[open.pop()?..];
-                own.sort_unstable();
-                if own.windows(2).any(|pair| pair[0] == pair[1]) {
-                    return None;
+                b'{' | b'[' if open.len() == DEEP => return None,
+                b'{' | b'[' => open.push(keys.len()),
+                b'}' | b']' => {
+                    let own = &mut keys[open.pop()?..];
+                    own.sort_unstable();
+                    if own.windows(2).any(|pair| pair[0] == pair[1]) {
+                        return None;
+                    }
+                    let own = own.len();
+                    keys.truncate(keys.len() - own);
                 }
-                let own = own.len();
-                keys.truncate(keys.len() - own);
-            }
-            b'-' | b'0'..=b'9' => {
-                let of_number =
-                    |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
-                let rest = &text[at..];
-                let length = rest.bytes().take_while(of_number).count();
-                let number = &rest[..length];
-                let short = length <= SHORT && !number.contains(['e', 'E']);
-                if !short && !number::is_kept(number) {
-                    return None;
+                b'-' | b'0'..=b'9' => {
+                    let of_number =
+                        |byte: &u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
+                    let rest = &text[at..];
+                    let length = rest.bytes().take_while(of_number).count();
+                    let number = &rest[..length];
+                    let short = length <= SHORT && !number.contains(['e', 'E']);
+                    if !short && !number::is_kept(number) {
+                        return None;
+                    }
+                    at += length;
+                    continue;
                 }
-                at += length;
-                continue;
+                b' ' | b'\n' => {
+                    at += bytes[at..].len() - bytes[at..].trim_ascii_start().len();
+                    continue;
+                }
+                _ => {}
             }
-            b' ' | b'\n' => {
-                at += bytes[at..].len() - bytes[at..].trim_ascii_start().len();
-                continue;
-            }
-            _ => {}
+            at += 1;
         }
-        at += 1;
+        Some(Faithful { is_error })
     }
-    Some(Faithful { is_error })
 }
 
 /// A string from after its first quote to before its last, and whether there are escapes in it;
@@ -92,7 +103,7 @@ fn string(bytes: &[u8], start: usize) -> Option<(&[u8], bool)> {
     let mut at = start;
     let mut escaped = false;
     loop {
-        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        at += sign(bytes.get(at..)?)?;
         if bytes[at] == b'"' {
             return Some((&bytes[start..at], escaped));
         }
@@ -103,6 +114,15 @@ fn string(bytes: &[u8], start: usize) -> Option<(&[u8], bool)> {
             Some(_) => return None,
         };
     }
+}
+
+/// Where the next quote or backslash stands.
+fn sign(bytes: &[u8]) -> Option<usize> {
+    // In JSON within a text they stand so close together that a long search costs more than it saves.
+    const NEAR: usize = 16;
+    let (near, far) = bytes.split_at(bytes.len().min(NEAR));
+    let found = near.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    found.or_else(|| memchr2(b'"', b'\\', far).map(|at| near.len() + at))
 }
 
 /// A half of a character that is escaped in two.
@@ -133,6 +153,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Value;
     use serde_json::value::RawValue;
+
+    fn scan(text: &str) -> Option<Faithful> {
+        Scanner::default().scan(text)
+    }
 
     #[test]
     fn what_a_value_might_not_hold_is_told() {

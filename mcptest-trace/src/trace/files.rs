@@ -25,9 +25,13 @@ const LINES_SHOWN: usize = 5;
 #[must_use]
 pub fn read_file(path: &Path, shown: &str) -> Vec<Result<Run, CassetteError>> {
     let mut runs = read(path, shown);
-    if path.is_symlink() {
+    let mut errors = runs
+        .iter_mut()
+        .filter_map(|run| run.as_mut().err())
+        .peekable();
+    if errors.peek().is_some() && path.is_symlink() {
         // Whoever made the link chose the file: none of its text is shown.
-        for error in runs.iter_mut().filter_map(|run| run.as_mut().err()) {
+        for error in errors {
             error.problems.iter_mut().for_each(|flaw| flaw.place = None);
             "the file is a link, so its text is not shown; record the run again in its place"
                 .clone_into(&mut error.help);

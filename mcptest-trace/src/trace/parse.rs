@@ -6,7 +6,7 @@
 //! (`location`) runs for such a text alone.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -15,11 +15,12 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::de::Read;
 use serde_json::value::RawValue;
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
+use super::faithful::Scanner;
 use super::json::{Deferred, Json, Object};
 use super::lazy::LazyValue;
-use super::{faithful, number};
+use super::number;
 
 /// The one key of the map that stands for a number where a dependency elsewhere in the user's build
 /// has switched the feature `arbitrary_precision` of `serde_json` on.
@@ -74,14 +75,18 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, serde_json::Error> {
     Ok(Parsed { value, lossy })
 }
 
-/// The value of a text that was parsed before.
+/// The value of a text that was looked through before: nothing of it is lost.
 fn value_of(bytes: &[u8]) -> Value {
-    parse(bytes).map_or(Value::Null, |parsed| parsed.value.into_value())
+    let Ok(text) = str::from_utf8(bytes) else {
+        return Value::Null;
+    };
+    let value = ValueSeed.deserialize(&mut serde_json::Deserializer::from_str(text));
+    value.unwrap_or_default()
 }
 
 /// What parsing notes on its way through a text.
 #[derive(Default)]
-struct ParseNotes {
+struct ParseNotes<'t> {
     /// A key that stands twice, or a float that may be a whole number beyond 64 bits.
     lossy: Cell<bool>,
     /// A float.
@@ -90,9 +95,11 @@ struct ParseNotes {
     tiny: Cell<bool>,
     /// Something that cannot stay text, or not without a closer look.
     odd: Cell<bool>,
+    /// What looks through the texts that stay text.
+    scanner: RefCell<Scanner<'t>>,
 }
 
-impl ParseNotes {
+impl ParseNotes<'_> {
     /// Whether something of the text may be lost.
     fn lossy(&self, bytes: &[u8]) -> bool {
         self.lossy.get() || self.floats.get() && number::may_round(bytes, self.tiny.get())
@@ -100,8 +107,8 @@ impl ParseNotes {
 }
 
 #[derive(Clone, Copy)]
-struct Seed<'n> {
-    noted: &'n ParseNotes,
+struct Seed<'n, 't> {
+    noted: &'n ParseNotes<'t>,
     /// The text that a recording is a part of; nothing where all of it is parsed at once.
     run: Option<&'n Arc<Vec<u8>>>,
     /// What is being read.
@@ -137,8 +144,8 @@ impl Position {
     }
 }
 
-impl Seed<'_> {
-    fn deserialize_all<'de, R: Read<'de>>(
+impl<'de> Seed<'_, 'de> {
+    fn deserialize_all<R: Read<'de>>(
         self,
         mut text: serde_json::Deserializer<R>,
     ) -> Result<Json<'de>, serde_json::Error> {
@@ -148,7 +155,7 @@ impl Seed<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Seed<'_> {
+impl<'de> DeserializeSeed<'de> for Seed<'_, 'de> {
     type Value = Json<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json<'de>, D::Error> {
@@ -156,7 +163,7 @@ impl<'de> DeserializeSeed<'de> for Seed<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Seed<'_> {
+impl<'de> Visitor<'de> for Seed<'_, 'de> {
     type Value = Json<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -230,7 +237,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
             if key == NUMBER
                 && let Json::Text(text) = &value
             {
-                return self.parse_number(text);
+                return parse_number(self, text);
             }
             if object.insert(key, value, &mut places) {
                 self.noted.lossy.set(true);
@@ -245,14 +252,15 @@ impl<'de> Visitor<'de> for Seed<'_> {
 #[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl Seed<'_> {
+impl<'de> Seed<'_, 'de> {
     /// Arguments or a result of a run, as text.
-    fn deferred<'de>(self, run: &Arc<Vec<u8>>, raw: &'de RawValue) -> Json<'de> {
+    fn deferred(self, run: &Arc<Vec<u8>>, raw: &'de RawValue) -> Json<'de> {
         let text = raw.get();
         let is_object = text.starts_with('{');
         if is_object || text.starts_with('[') {
             let value = LazyValue::from_text(run, text, value_of);
-            if let (Some(value), Some(seen)) = (value, faithful::scan(text)) {
+            let seen = self.noted.scanner.borrow_mut().scan(text);
+            if let (Some(value), Some(seen)) = (value, seen) {
                 return Json::Later(Deferred {
                     value,
                     is_object,
@@ -267,17 +275,89 @@ impl Seed<'_> {
         self.noted.odd.set(true);
         Json::Null
     }
+}
 
-    /// A number as it is spelt, read as it is read without `arbitrary_precision`.
-    fn parse_number<'de, E: Error>(self, text: &str) -> Result<Json<'de>, E> {
-        if let Ok(whole) = text.parse::<i64>() {
-            return self.visit_i64(whole);
+/// A number as it is spelt, read as it is read without `arbitrary_precision`.
+fn parse_number<'de, V: Visitor<'de>, E: Error>(visitor: V, text: &str) -> Result<V::Value, E> {
+    if let Ok(whole) = text.parse::<i64>() {
+        return visitor.visit_i64(whole);
+    }
+    if let Ok(whole) = text.parse::<u64>() {
+        return visitor.visit_u64(whole);
+    }
+    let float = text.parse::<f64>().ok().filter(|float| float.is_finite());
+    visitor.visit_f64(float.ok_or_else(|| E::custom("number out of range"))?)
+}
+
+/// Reads a value of which nothing can be lost.
+#[derive(Clone, Copy)]
+struct ValueSeed;
+
+impl<'de> DeserializeSeed<'de> for ValueSeed {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
         }
-        if let Ok(whole) = text.parse::<u64>() {
-            return self.visit_u64(whole);
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(Key(key)) = entries.next_key()? {
+            let value = entries.next_value_seed(self)?;
+            if key == NUMBER
+                && let Value::String(text) = &value
+            {
+                return parse_number(self, text);
+            }
+            object.insert(key.into_owned(), value);
         }
-        let float = text.parse::<f64>().ok().filter(|float| float.is_finite());
-        self.visit_f64(float.ok_or_else(|| E::custom("number out of range"))?)
+        // Where `serde_json` was built to keep an order, that of the keys: it says nothing.
+        object.sort_keys();
+        Ok(object.into())
     }
 }
 
