@@ -69,12 +69,15 @@ fn insert(object: &mut Map<String, Value>, path: &str, value: Value) {
         object.insert(path.to_owned(), value);
         return;
     };
-    let below = object
-        .entry(key)
-        .or_insert_with(|| Value::Object(Map::new()));
-    if let Value::Object(below) = below {
-        insert(below, rest, value);
+    if let Some(below) = object.get_mut(key) {
+        if let Value::Object(below) = below {
+            insert(below, rest, value);
+        }
+        return;
     }
+    let mut below = Map::new();
+    insert(&mut below, rest, value);
+    object.insert(key.to_owned(), below.into());
 }
 
 #[cfg(test)]

@@ -72,6 +72,14 @@ impl LazyValue {
         matches!(self.0, State::Value(Value::Null))
     }
 
+    /// The text that it is a value of, where it stands in a recording. Equal texts are equal values.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        match &self.0 {
+            State::Value(_) => None,
+            State::Text(text) => text.run.get(text.range.clone()),
+        }
+    }
+
     /// The value itself.
     #[must_use]
     pub fn into_value(self) -> Value {

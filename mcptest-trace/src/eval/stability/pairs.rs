@@ -36,6 +36,7 @@ impl Paths {
     pub(super) fn from_traces(traces: &[&Trace]) -> Self {
         let (mut tools, mut servers) = (Numbers(HashMap::new()), Numbers(HashMap::new()));
         let mut arguments: Numbers<String> = Numbers(HashMap::new());
+        let mut by_text: HashMap<&[u8], u32> = HashMap::new();
         let (mut runs, mut distinct) = (Vec::new(), Vec::new());
         for trace in traces {
             let calls = trace.tool_calls.len();
@@ -46,7 +47,12 @@ impl Paths {
             let mut seen = Vec::with_capacity(calls);
             for call in &trace.tool_calls {
                 let tool = tools.number(call.name.as_str());
-                let argument = arguments.number(value_json(&call.args));
+                let mut number = || arguments.number(value_json(&call.args));
+                // Runs of one agent have most arguments in common, also as they are written.
+                let argument = match call.args.text() {
+                    Some(text) => *by_text.entry(text).or_insert_with(number),
+                    None => number(),
+                };
                 seen.push((tool, servers.number(call.server.as_str()), argument));
                 path.tools.push(tool);
                 path.arguments.push(argument);
