@@ -68,11 +68,17 @@ pub(crate) struct Row {
     takes: Marks,
     needs: Marks,
     unless: Marks,
-    /// What tokens near the verb have, all of it, wherever it fits.
-    near: Marks,
     anchor: Anchor,
     before: Vec<Step>,
     after: Vec<Step>,
+}
+
+/// The rows of a section.
+#[derive(Debug, Default)]
+struct Section {
+    rows: Vec<Row>,
+    /// What tokens near the verb have wherever a row fits, all of it: most rows are passed over by this alone.
+    near: Vec<Marks>,
 }
 
 /// What stands around a place, read away from it.
@@ -165,8 +171,9 @@ pub(crate) fn of_words(section: &str, words: &[Token<'_>]) -> Marks {
 
 /// Applies the rows of a section in turn to the marks of a verb.
 pub(crate) fn apply(section: &str, words: &[Token<'_>], place: &Place, marks: &mut Marks) {
-    for row in &SECTIONS[section] {
-        if place.near.contains(row.near) && row.holds(words, place, *marks) {
+    let section = &SECTIONS[section];
+    for (near, row) in section.near.iter().zip(&section.rows) {
+        if place.near.contains(*near) && row.holds(words, place, *marks) {
             *marks = marks.without(row.takes).with(row.sets);
             #[cfg(test)]
             tests::FITTED.with_borrow_mut(|lines| lines.insert(row.line));
@@ -193,12 +200,12 @@ impl Row {
     }
 }
 
-static SECTIONS: LazyLock<Words<&'static str, Vec<Row>>> =
+static SECTIONS: LazyLock<Words<&'static str, Section>> =
     LazyLock::new(|| parse(include_str!("patterns.txt")));
 
 /// Reads the rows: `marks [if marks] [unless marks]: pattern  // example`.
-fn parse(text: &'static str) -> Words<&'static str, Vec<Row>> {
-    let mut sections: Words<&'static str, Vec<Row>> = Words::default();
+fn parse(text: &'static str) -> Words<&'static str, Section> {
+    let mut sections: Words<&'static str, Section> = Words::default();
     let mut names: HashMap<&'static str, Vec<Form>> = HashMap::new();
     let mut section = "";
     let lines = text.lines().enumerate();
@@ -211,8 +218,10 @@ fn parse(text: &'static str) -> Words<&'static str, Vec<Row>> {
             .split_once(": ")
             .or(line.strip_suffix(':').map(|head| (head, "")))
         {
-            let rows = sections.entry(section).or_default();
-            rows.push(Row::read(at, head, pattern, &names));
+            let row = Row::read(at, head, pattern, &names);
+            let section = sections.entry(section).or_default();
+            section.near.push(row.needed_near());
+            section.rows.push(row);
         } else if let Some(name) = line.strip_prefix('[') {
             section = name.trim_end_matches(']');
         }
@@ -258,19 +267,24 @@ impl Row {
             }
             anchor.is_some()
         });
-        let steps = || row.before.iter().chain(&row.after);
-        let far = |step: &Step| matches!(step, Step::Tokens(_, _, most) if *most > MOST);
-        if !steps().any(far) {
-            row.near = steps().fold(Marks::default(), |all, step| match step {
-                Step::Tokens(forms, 1.., _) if forms.len() == 1 => {
-                    let of_word = forms[0].word.map(|word| Lexicon::get().marks(word));
-                    all.with(forms[0].of)
-                        .with(of_word.unwrap_or_default().among(STEADY))
-                }
-                _ => all,
-            });
-        }
         row
+    }
+
+    /// What tokens near the verb have wherever it fits.
+    fn needed_near(&self) -> Marks {
+        let steps = || self.before.iter().chain(&self.after);
+        let far = |step: &Step| matches!(step, Step::Tokens(_, _, most) if *most > MOST);
+        if steps().any(far) {
+            return Marks::default();
+        }
+        steps().fold(Marks::default(), |all, step| match step {
+            Step::Tokens(forms, 1.., _) if forms.len() == 1 => {
+                let of_word = forms[0].word.map(|word| Lexicon::get().marks(word));
+                all.with(forms[0].of)
+                    .with(of_word.unwrap_or_default().among(STEADY))
+            }
+            _ => all,
+        })
     }
 }
 

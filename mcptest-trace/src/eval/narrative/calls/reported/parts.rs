@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::eval::narrative::words::lexicon::lower;
-
 /// What of a result is looked at, and whether it is the top: the blocks of an MCP result and its structured content, a
 /// text that is JSON as JSON, and what stands right below `result`, `data` and the like.
 pub(crate) fn parts(result: &Value) -> Vec<(Cow<'_, Value>, bool)> {
@@ -129,9 +127,9 @@ pub(super) fn plain(value: &Value) -> Option<Value> {
     if text.len() > LONGEST {
         return None;
     }
-    match &*lower(text) {
-        "true" => Some(Value::Bool(true)),
-        "false" => Some(Value::Bool(false)),
+    match text {
+        flag if flag.eq_ignore_ascii_case("true") => Some(Value::Bool(true)),
+        flag if flag.eq_ignore_ascii_case("false") => Some(Value::Bool(false)),
         // *007* is a code.
         digits if digits == "0" || digits.starts_with(|c: char| ('1'..='9').contains(&c)) => {
             digits.parse::<u64>().ok().map(Value::from)

@@ -168,7 +168,7 @@ pub(super) fn exit_code(text: &str) -> Option<String> {
     };
     // A page has many lines, and few with these words.
     let has = |text: &str, words: &[&str]| words.iter().any(|it| contains_ignoring_case(text, it));
-    let tells = |text: &str| has(text, &["code", "status"]) && has(text, &["exit", "return"]);
+    let tells = |text: &str| has(text, &["exit", "return"]) && has(text, &["code", "status"]);
     let mut lines = text.lines().filter(|line| tells(line));
     tells(text)
         .then(|| lines.find(is_code).map(quoted))
