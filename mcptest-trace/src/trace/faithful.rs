@@ -103,7 +103,7 @@ fn string(bytes: &[u8], start: usize) -> Option<(&[u8], bool)> {
     let mut at = start;
     let mut escaped = false;
     loop {
-        at += sign(bytes.get(at..)?)?;
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
         if bytes[at] == b'"' {
             return Some((&bytes[start..at], escaped));
         }
@@ -114,15 +114,6 @@ fn string(bytes: &[u8], start: usize) -> Option<(&[u8], bool)> {
             Some(_) => return None,
         };
     }
-}
-
-/// Where the next quote or backslash stands.
-fn sign(bytes: &[u8]) -> Option<usize> {
-    // In JSON within a text they stand so close together that a long search costs more than it saves.
-    const NEAR: usize = 16;
-    let (near, far) = bytes.split_at(bytes.len().min(NEAR));
-    let found = near.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    found.or_else(|| memchr2(b'"', b'\\', far).map(|at| near.len() + at))
 }
 
 /// A half of a character that is escaped in two.
