@@ -4,6 +4,7 @@
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
@@ -38,6 +39,8 @@ pub(super) struct Verdicts(Arc<Shared>);
 struct Shared {
     states: Mutex<HashMap<String, CaseState>>,
     changed: Condvar,
+    /// How many threads wait for a change; it is changed with the states locked.
+    waiting: AtomicUsize,
     /// The names that are asked for, in groups, but for the groups that a thread has taken.
     ahead: Mutex<VecDeque<Vec<String>>>,
 }
@@ -126,8 +129,10 @@ impl Verdicts {
             }
         }
         let mut states = self.states();
+        self.0.waiting.fetch_add(1, Ordering::Relaxed);
         loop {
             if let Some(verdict) = known(&states) {
+                self.0.waiting.fetch_sub(1, Ordering::Relaxed);
                 return verdict;
             }
             let changed = self.0.changed.wait(states);
@@ -158,9 +163,12 @@ impl Verdicts {
                 }),
             )
         });
-        self.states()
-            .insert(name.to_owned(), CaseState::Known(verdict));
-        self.0.changed.notify_all();
+        let mut states = self.states();
+        states.insert(name.to_owned(), CaseState::Known(verdict));
+        // Waking nobody asks the system all the same.
+        if self.0.waiting.load(Ordering::Relaxed) > 0 {
+            self.0.changed.notify_all();
+        }
     }
 
     /// What was computed of the cases that hold, by name, as libtest shows what they printed.
