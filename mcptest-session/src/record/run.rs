@@ -21,6 +21,7 @@ use super::writing::{MessageResults, RunWriter};
 use crate::exchange::{Item, Part, Stop};
 use crate::lossless::Change;
 use crate::mcp::NameIndex;
+use crate::protocol::Provider;
 
 /// A run, and what is said of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,9 +51,11 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NothingAsked(others) => {
-                f.write_str(
-                    "the agent called no model at the address of the session; let the agent's client take the address from \
-                     OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets",
+                write!(
+                    f,
+                    "the agent called no model at the address of the session; let the agent's client take the address from {}, \
+                     which the session sets",
+                    address_variables()
                 )?;
                 let Some(first) = others.first() else {
                     return Ok(());
@@ -80,6 +83,18 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+/// The variables that say where the providers are: of each that has an address of its own, the one that its clients prefer.
+fn address_variables() -> String {
+    let own = Provider::all().filter(|provider| provider.default.is_some());
+    let names = own.filter_map(|provider| provider.variables.first().copied());
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
 
 impl RecordedRun {
     /// Makes a run of what went by.

@@ -208,8 +208,8 @@ fn an_agent_that_asks_nothing_is_told_what_to_set() {
     assert_eq!(
         error.to_string(),
         "the agent called no model at the address of the session; let the agent's client take the address from \
-         OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL, which the session sets; 1 request used the \
-         port of the session, but another path: the client must use the whole address; the program ended with exit status: 0; on \
+         OPENAI_BASE_URL, ANTHROPIC_BASE_URL, ANTHROPIC_VERTEX_BASE_URL, GOOGLE_GEMINI_BASE_URL, GOOGLE_VERTEX_BASE_URL, \
+         OLLAMA_HOST or AWS_ENDPOINT_URL_BEDROCK_RUNTIME, which the session sets; 1 request used the port of the session, but another path: the client must use the whole address; the program ended with exit status: 0; on \
          standard error: no network here | none at all"
     );
 }
