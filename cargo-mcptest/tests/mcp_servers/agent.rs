@@ -7,6 +7,8 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 use ureq::Agent;
 
+use crate::formats;
+
 /// A client of one MCP server.
 struct Mcp {
     http: Agent,
@@ -76,6 +78,10 @@ struct Model {
 
 impl Model {
     fn answer(&self, messages: &[Value]) -> Value {
+        let format = std::env::var("AGENT_FORMAT").unwrap_or_default();
+        if formats::OTHERS.contains(&&*format) {
+            return formats::ask(&self.http, &format, messages, &self.tools);
+        }
         let base = std::env::var("OPENAI_BASE_URL").unwrap();
         let key = std::env::var("OPENAI_API_KEY").unwrap_or_default();
         let body = json!({ "model": "gpt-5", "messages": messages, "tools": self.tools });

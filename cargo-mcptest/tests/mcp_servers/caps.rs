@@ -6,7 +6,7 @@ use e2e_support::process::run;
 use scripted_provider::Provider;
 use serde_json::{Value, json};
 
-use super::{asks, calls, mcptest, provider, record, recorded, says, suite};
+use super::{asks, calls, formats, mcptest, provider, record, record_in, recorded, says, suite};
 
 fn find() -> Value {
     asks("desk__find_order", &json!({ "order_id": "A-1001" }))
@@ -117,4 +117,57 @@ fn a_budget_is_kept_and_its_price_must_be_known() {
             .contains("the price of `own-model` is not known"),
         "{said}"
     );
+}
+
+/// What holds of Chat Completions holds of each other format, whole and streamed: the limits are kept by what went by.
+#[test]
+fn other_formats_have_the_same_faults_caps_and_budget() {
+    let far = HttpServer::desk(None);
+    let folder_of =
+        |top: &str, more: &str| Folder::new().with_file("suites/desk.yml", suite(&far, top, more));
+    for format in formats::OTHERS {
+        let faults = "faults: [{ name: flaky, target: { tool: find_order }, kind: recover_after, failures: 1 }]\n";
+        let folder = folder_of(faults, "  inject: [flaky]\n  recovery: {}\n");
+        record_in(format, &folder, &model(2)).exits(0);
+        let run = recorded(&folder);
+        let results = run["trace"]["tool_results"].as_array().unwrap();
+        let flags: Vec<_> = results.iter().map(|result| &result["is_error"]).collect();
+        assert_eq!(flags, [true, false], "{format}");
+        assert_eq!(results[0]["synthesized"]["fault"], "flaky", "{format}");
+
+        for (cap, word, steps) in [
+            ("  max_turns: 2\n", "turn_budget", 2),
+            ("  max_tool_calls: 2\n", "tool_call_budget", 3),
+            ("  token_budget: 300\n", "token_budget", 2),
+        ] {
+            let folder = folder_of("", cap);
+            record_in(format, &folder, &model(4));
+            let run = recorded(&folder);
+            assert_eq!((stopped(&run), calls(&run).len()), (word, 2), "{format}");
+            let conversation = &run["trace"]["conversation"];
+            assert_eq!(conversation["tokens"]["total"], steps * 110, "{format}");
+            // The most tokens of an answer, as the request of each format says it.
+            assert_eq!(run["max_tokens"], 10, "{format}");
+        }
+
+        // As with Chat Completions, but that the most tokens of an answer stand in the request, and not in the suite.
+        let prices = "prices: { gpt-5: { prompt: 100, completion: 1000 } }";
+        for (cents, is_enough) in [(100, true), (30, false)] {
+            let budget = format!("budget: {{ per_suite_usd_cents: {cents}, {prices} }}\n");
+            let folder = folder_of(&budget, "");
+            let asked = if is_enough { 2 } else { 9 };
+            let said = record_in(format, &folder, &model(asked));
+            if is_enough {
+                let said = said.exits(0);
+                assert!(
+                    said.stderr.contains("(330 tokens, $0.0600)"),
+                    "{format}: {said}"
+                );
+            } else {
+                let said = said.exits(1);
+                let told = "stopped before overspending: $";
+                assert!(said.stdout.contains(told), "{format}: {said}");
+            }
+        }
+    }
 }

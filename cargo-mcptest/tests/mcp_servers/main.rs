@@ -5,6 +5,7 @@
 mod agent;
 mod caps;
 mod clients;
+mod formats;
 mod kills;
 mod secrets;
 mod servers;
@@ -70,13 +71,23 @@ fn mcptest(folder: &Folder, provider: Option<&Provider>, arguments: &[&str]) -> 
     if let Some(provider) = provider {
         command
             .env("OPENAI_BASE_URL", format!("{}/v1", provider.url()))
-            .env("OPENAI_API_KEY", KEY);
+            .env("OPENAI_API_KEY", KEY)
+            .env("OLLAMA_HOST", provider.url())
+            .env("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", provider.url())
+            .env("AWS_ACCESS_KEY_ID", formats::KEY_ID)
+            .env("AWS_SECRET_ACCESS_KEY", KEY);
     }
     command
 }
 
 fn record(folder: &Folder, provider: &Provider) -> Finished {
-    run(&mut mcptest(folder, Some(provider), &["record"]))
+    record_in("chat", folder, provider)
+}
+
+/// Records an agent that asks its model in a format.
+fn record_in(format: &str, folder: &Folder, provider: &Provider) -> Finished {
+    let mut command = mcptest(folder, Some(provider), &["record"]);
+    run(command.env("AGENT_FORMAT", format))
 }
 
 /// The only run of the agent.

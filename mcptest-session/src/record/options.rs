@@ -42,7 +42,14 @@ pub struct RunOptions {
 pub(super) fn most_tokens(parameters: &Value) -> Option<u64> {
     let keys = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
     let most = keys.iter().find_map(|key| count(parameters, key));
-    most.or_else(|| count(parameters.get("generationConfig")?, "maxOutputTokens"))
+    let inside = [
+        ("generationConfig", "maxOutputTokens"),
+        ("inferenceConfig", "maxTokens"),
+        // Ollama has numbers below zero for no limit.
+        ("options", "num_predict"),
+    ];
+    let mut inside = inside.iter();
+    most.or_else(|| inside.find_map(|(key, most)| count(parameters.get(key)?, most)))
 }
 
 /// What a conversation is in its run.

@@ -404,10 +404,11 @@ fn opening_holds(conversation: &Conversation, prompt: &str) -> bool {
 
 /// The sampling temperature and the most tokens, in the spellings of all formats.
 fn sampling_limits(parameters: &Value) -> Map<String, Value> {
-    let config = &parameters["generationConfig"];
+    let inside = ["generationConfig", "inferenceConfig", "options"];
+    let inside = inside.iter().map(|key| parameters[key].get("temperature"));
     let mut limits = Map::new();
-    let temperature = [parameters.get("temperature"), config.get("temperature")];
-    if let Some(temperature) = temperature.into_iter().flatten().find(|it| it.is_number()) {
+    let temperature = std::iter::once(parameters.get("temperature")).chain(inside);
+    if let Some(temperature) = temperature.flatten().find(|it| it.is_number()) {
         limits.insert("temperature".to_owned(), temperature.clone());
     }
     if let Some(most) = most_tokens(parameters) {
