@@ -152,6 +152,7 @@ const TESTS: &[Test] = tests! {
     installed::the_launcher_passes_everything_through [Npm];
     installed::the_launcher_says_what_is_missing [Npm];
     sessions::a_coding_agent_from_the_registry [Npm];
+    sessions::codex_asks_by_http_where_there_is_no_websocket [Npm Long];
     own_tools::the_librarys_own_tests [Pip];
     own_tools::the_library_is_linted_and_typed [Pip];
     own_tools::smolagents_with_calls [Pip Long];

@@ -8,6 +8,7 @@
 mod alone;
 mod broken;
 mod client;
+mod codex;
 mod compare;
 mod desk;
 mod merging;
@@ -23,6 +24,7 @@ pub(super) use alone::{
 pub(super) use broken::{
     a_broken_stream_is_no_finished_run_in_javascript, a_broken_stream_is_no_finished_run_in_python,
 };
+pub(super) use codex::codex_asks_by_http_where_there_is_no_websocket;
 pub(super) use desk::program;
 pub(super) use merging::the_page_from_a_change_to_a_merge;
 pub(super) use pages::{Installation, the_page_on_python, the_page_on_typescript};
