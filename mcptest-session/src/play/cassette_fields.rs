@@ -57,11 +57,20 @@ pub(super) fn read_shape(answer: &Value) -> Shape {
     let texts = answer["texts"]
         .as_u64()
         .and_then(|texts| usize::try_from(texts).ok());
+    let calls = calls.unwrap_or(ids).saturating_sub(left_out(answer));
     Shape {
         texts: texts.unwrap_or_else(|| usize::from(ids == 0)),
-        calls: calls.unwrap_or(ids),
+        calls,
         parts,
     }
+}
+
+/// How many calls of an answer are not in the trace.
+pub(super) fn left_out(answer: &Value) -> usize {
+    let left_out = answer["left_out"].as_u64();
+    left_out
+        .and_then(|left_out| usize::try_from(left_out).ok())
+        .unwrap_or_default()
 }
 
 pub(super) fn read_parts(answer: &Value) -> Option<Vec<Part>> {

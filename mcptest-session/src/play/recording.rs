@@ -8,8 +8,8 @@ use mcptest_trace::trace::{SCHEMA_VERSION, Trace};
 use serde_json::{Map, Value};
 
 use super::cassette_fields::{
-    OtherRequest, RecordedCall, read_calls, read_other_requests, read_parts, read_response,
-    read_shape, read_tokens, step_tokens,
+    OtherRequest, RecordedCall, left_out, read_calls, read_other_requests, read_parts,
+    read_response, read_shape, read_tokens, step_tokens,
 };
 use super::closing::Closing;
 use super::conversation::{Answer, CallPlace, Conversation, Role};
@@ -303,7 +303,10 @@ impl Recording {
                 answer,
                 read_response(answer, parts.clone(), read_tokens(answer)),
             );
-            own.calls = calls.by_ref().take(made.count()).collect();
+            own.calls = {
+                let made = made.count().saturating_sub(left_out(answer));
+                calls.by_ref().take(made).collect()
+            };
             let heard = answer.get("heard").cloned();
             let heard = heard.and_then(|heard| serde_json::from_value(heard).ok());
             own.heard = match (heard, &opening) {

@@ -226,6 +226,7 @@ fn build_run(
         conversation["duration_ms"] = duration.into();
     }
     let unknown = writing.unknown();
+    let left_out = writing.take_left_out();
     let tools: Vec<Value> = own
         .tools()
         .iter()
@@ -265,8 +266,15 @@ fn build_run(
             cassette[key] = value;
         }
     }
-    cassette["session"] =
-        session_field::to_json(calls, &roles, observed, &notes, &unknown, &messages.calls);
+    cassette["session"] = session_field::to_json(
+        calls,
+        &roles,
+        observed,
+        &notes,
+        &unknown,
+        &messages.calls,
+        &left_out,
+    );
     if !told_otherwise.is_empty() {
         cassette["session"]["told"] = told_otherwise.into();
     }

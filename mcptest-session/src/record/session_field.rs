@@ -5,7 +5,8 @@
 //! nor what sub-agents are told after their task; `1.1` not what the model was told of a call where the trace has something
 //! else (`told`), nor the arguments of calls as the model wrote them (`arguments` of an answer, null where that is their
 //! canonical JSON). `equal` of an answer: which question that was answered several times, and which of its answers.
-//! `bare`: the client sent the answer back without the text beside its calls.
+//! `bare`: the client sent the answer back without the text beside its calls. `left_out`: how many calls of the answer are no
+//! part of the run, which might make no more.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,6 +19,7 @@ use super::events;
 use super::messages::{self, Message};
 use super::observed::{Observed, Outcome};
 use super::options::Role;
+use super::writing::LeftOut;
 use crate::exchange::{Item, ModelRequest, Part, Tool};
 use crate::protocol::is_numbered;
 
@@ -31,6 +33,7 @@ pub(super) fn to_json(
     notes: &[String],
     unknown: &BTreeSet<&str>,
     messages: &HashMap<(usize, String), Vec<usize>>,
+    left_out: &LeftOut,
 ) -> Value {
     let mut field = json!({ "version": VERSION });
     if calls.retries > 0 {
@@ -52,8 +55,14 @@ pub(super) fn to_json(
         let is_main = role == "main";
         let mut beside = RequestState::for_conversation(conversation, is_main);
         let mut past = Past::default();
-        let written = conversation.answered_calls().map(|call| {
+        let answered = conversation.calls.iter().enumerate();
+        let answered = answered.filter(|(_, call)| call.answered);
+        let written = answered.map(|(place, call)| {
             let mut written = answer_json(call, is_main);
+            if let Some(left_out) = left_out.get(&(index, place)) {
+                written["left_out"] = (*left_out).into();
+                written["parts"] = serde_json::to_value(&call.said.parts).unwrap_or_default();
+            }
             beside.add(call, &mut written);
             if call.changed.is_some() {
                 written["past"] = events::digest(&call.asked.items).into();

@@ -2,7 +2,8 @@
 
 mod results;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem;
 
 use mcptest_trace::record::TranscriptBuilder;
 use serde_json::{Value, json};
@@ -43,7 +44,11 @@ pub(super) struct RunWriter<'o> {
     told_as_messages: MessageResults,
     /// What the model was told of calls, where that is not what the trace has.
     told_otherwise: Vec<Value>,
+    left_out: LeftOut,
 }
+
+/// How many calls of an answer are no part of the run, as it might make no more: by conversation, and by place in it.
+pub(super) type LeftOut = HashMap<(usize, usize), usize>;
 
 /// A conversation whose calls wait for their results.
 struct OpenConversation {
@@ -86,6 +91,7 @@ impl<'o> RunWriter<'o> {
             changes: BTreeMap::new(),
             told_as_messages: MessageResults::default(),
             told_otherwise: Vec::new(),
+            left_out: LeftOut::default(),
             talk: TranscriptBuilder::default(),
             calls: Vec::new(),
             results: Vec::new(),
@@ -203,12 +209,19 @@ impl<'o> RunWriter<'o> {
                         self.in_trace
                             .attempts
                             .push(own.cloned().unwrap_or_default());
+                    } else {
+                        *self.left_out.entry((open.index, place)).or_default() += 1;
                     }
                 }
                 Part::Result(result) => self.result(result, None, open),
                 _ => {}
             }
         }
+    }
+
+    /// The calls that the model asked for and that are no part of the run.
+    pub(super) fn take_left_out(&mut self) -> LeftOut {
+        mem::take(&mut self.left_out)
     }
 
     fn call(&mut self, call: &Call, seen: Option<usize>, open: &mut OpenConversation) {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::desk::{TWICE, declaring, refunds};
+use super::desk::{TWICE, declaring, refunds, script};
 use super::recording_crate::Scene;
 use crate::support::outcome::Outcome::{Failed, Passed};
 
@@ -49,7 +49,7 @@ fn a_recording_plays_to_the_suite_that_it_is_of_and_to_no_other() {
 
 #[test]
 fn a_recording_that_a_cap_ended_plays_to_the_same_cap() {
-    for cap in ["max_turns: 2", "token_budget: 150"] {
+    for cap in ["max_turns: 2", "token_budget: 150", "max_tool_calls: 1"] {
         let suite =
             played(&declaring(1)).replace("    runs: 1", &format!("    {cap}\n    runs: 1"));
         let scene = Scene::new(&suite, &refunds());
@@ -58,6 +58,31 @@ fn a_recording_that_a_cap_ended_plays_to_the_same_cap() {
         assert!(stopped.as_str().unwrap().ends_with("_budget"), "{cap}");
         let ran = scene.judge(&["playback"]);
         assert_eq!(ran.outcomes()[CASE], Passed, "{cap}\n{ran}");
+    }
+}
+
+/// The model asks for two calls at a time, and for one of a tool that nobody has.
+#[test]
+fn a_recording_that_ended_among_calls_made_together_plays_to_the_same_cap() {
+    let look = json!({ "name": "desk__find_order", "args": { "order_id": "A-1001" } });
+    let invented = json!({ "name": "desk__guess", "args": {} });
+    let step = json!({ "calls": [look, look, invented] });
+    let run = Value::Array(vec![step; 4]);
+    for most in 0..6 {
+        let suite = played(&declaring(1)).replace(
+            "    runs: 1",
+            &format!("    max_tool_calls: {most}\n    runs: 1"),
+        );
+        let scene = Scene::new(
+            &suite,
+            &script("Pay order A-1003 back.", std::slice::from_ref(&run)),
+        );
+        scene.record("missing", &[]);
+        let trace = &scene.run(&scene.places()[0])["trace"];
+        let stopped = &trace["conversation"]["stop_reason"];
+        assert_eq!(stopped, "tool_call_budget", "{most}");
+        let ran = scene.judge(&["playback"]);
+        assert_eq!(ran.outcomes()[CASE], Passed, "{most}\n{ran}");
     }
 }
 

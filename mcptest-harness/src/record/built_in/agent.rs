@@ -128,11 +128,11 @@ impl<'a> AgentLoop<'a> {
                     break;
                 }
                 for call in calls {
-                    let most = self.request.max_tool_calls;
-                    if keeps_caps && most.is_some_and(|most| taken.tool_calls >= most) {
-                        return Ok(Some("tool_call_budget"));
-                    }
                     taken.tool_calls += 1;
+                    // A session that records refuses it at its server.
+                    if keeps_caps && self.is_over(&taken) && self.is_of_server(&call) {
+                        continue;
+                    }
                     let told = self.call(&call).await;
                     // Of a server that has gone, the session tells more.
                     if (self.has_failed)() {
@@ -148,13 +148,25 @@ impl<'a> AgentLoop<'a> {
     /// The word for the cap that allows no further model call, as a session has it that records.
     fn cap(&self, taken: &Taken) -> Option<&'static str> {
         let most_tokens = self.request.token_budget;
-        if taken.model_calls >= self.request.max_turns {
+        if self.is_over(taken) {
+            Some("tool_call_budget")
+        } else if taken.model_calls >= self.request.max_turns {
             Some("turn_budget")
         } else if most_tokens.is_some_and(|most| taken.at_the_next_call() >= most) {
             Some("token_budget")
         } else {
             None
         }
+    }
+
+    /// Whether the model asked for more tool calls than a run may make.
+    fn is_over(&self, taken: &Taken) -> bool {
+        let most = self.request.max_tool_calls;
+        most.is_some_and(|most| taken.tool_calls > most)
+    }
+
+    fn is_of_server(&self, call: &Call) -> bool {
+        self.offered.find(&call.name).is_some()
     }
 
     /// Ends the talk with the servers.

@@ -77,7 +77,9 @@ impl Playable for &BuiltIn {
                 Ended::Late => (124, Some("time_budget")),
             };
             let redactor = redactor(request)?;
-            let played = session.finish(exit, stopped, run_options(request), Some(&redactor));
+            let mut options = run_options(request);
+            options.max_tool_calls = asked.max_tool_calls;
+            let played = session.finish(exit, stopped, options, Some(&redactor));
             Ok((played, ended))
         })?;
         let how = match ended {
