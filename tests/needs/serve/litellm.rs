@@ -23,7 +23,7 @@ pub(crate) fn an_agent_over_litellm() {
         "suites/desk.yml",
         format!(
             "agents:\n- name: Desk\n  model: gpt-5\n  prompt: {PROMPT}\n  runs: {RUNS}\n  \
-             command: ['{python}', ../agent.py]\n  playback: {{}}\n"
+             command: ['{python}', ../agent.py]\n  playback: {{ timeout_s: 600 }}\n"
         ),
     );
     let usage = json!({ "prompt": 9, "completion": 3 });
