@@ -46,7 +46,7 @@ fn a_red_case_is_a_finding_with_its_margin_and_what_it_was_made_of() {
     for part in [
         "refunds::refund_agent::trajectory: failed\n",
         "  trajectory.passed >= 1: does not hold, margin -1 (the gate's default)\n",
-        "  error: `trajectory` does not hold in 1 of 2 runs: expected `trajectory.passed` >= 1",
+        "  error: `trajectory` does not hold in 1 of 2 runs: the calls differ from the plan (trajectory.passed: 0, at least 1)",
         "  - refund",
     ] {
         assert!(said.stdout.contains(part), "{part} in\n{said}");

@@ -155,8 +155,12 @@ impl EachRun for Energy {
     type Report = Analysis;
 
     const DEFAULT: &'static [Threshold] = &[
-        Threshold::at_most("energy.tripped", 0.0),
-        Threshold::at_most("energy.frozen", 0.0),
+        Threshold::at_most(
+            "energy.tripped",
+            0.0,
+            "the tokens of a step grew so much that a guard would have stopped the run",
+        ),
+        Threshold::at_most("energy.frozen", 0.0, "the run used up its token budget"),
     ];
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<Analysis>, Box<Breach>> {

@@ -1,15 +1,14 @@
 //! What must hold of a run or of a gate's metrics, and what is said when it does not.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
 use super::run_verdict::RunVerdict;
-use super::scores::value_at;
 use super::some_runs::{runs_note, scope};
+use super::threshold::DefaultSentence;
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::{PathKeys, Run};
@@ -19,66 +18,6 @@ use mcptest_trace::text::{
 
 /// How many different things are shown of the runs that break something.
 const GROUPS: usize = 10;
-
-/// A bound of a default gate.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Threshold {
-    /// The target, e.g. `stability.weakest_score`.
-    pub(crate) target: &'static str,
-    pub(crate) bound: ThresholdBound,
-}
-
-/// Which side of a number is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum ThresholdBound {
-    AtLeast(f64),
-    AtMost(f64),
-}
-
-impl fmt::Display for ThresholdBound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AtLeast(least) => write!(f, ">= {least}"),
-            Self::AtMost(most) => write!(f, "<= {most}"),
-        }
-    }
-}
-
-impl Threshold {
-    pub(crate) const fn at_least(target: &'static str, bound: f64) -> Self {
-        Self {
-            target,
-            bound: ThresholdBound::AtLeast(bound),
-        }
-    }
-
-    pub(crate) const fn at_most(target: &'static str, bound: f64) -> Self {
-        Self {
-            target,
-            bound: ThresholdBound::AtMost(bound),
-        }
-    }
-
-    /// What the metrics break of it. A target without a number is broken.
-    pub(crate) fn breach(&self, metrics: &Value) -> Option<Breach> {
-        let found = value_at(metrics, self.target);
-        let number = found.and_then(Value::as_f64);
-        let holds = match self.bound {
-            ThresholdBound::AtLeast(least) => number.is_some_and(|number| number >= least),
-            ThresholdBound::AtMost(most) => number.is_some_and(|number| number <= most),
-        };
-        let found = || found.map_or("nothing".to_owned(), short_number);
-        (!holds).then(|| Breach::new(self.cause(), &found()))
-    }
-
-    /// The bound as what asks.
-    pub(crate) fn cause(&self) -> Cause {
-        Cause::Default {
-            target: self.target,
-            asks: self.bound.to_string(),
-        }
-    }
-}
 
 /// A number with at most four decimals, or with two digits where those would be zeros; anything else as JSON.
 pub(crate) fn short_number(value: &Value) -> String {
@@ -113,6 +52,8 @@ pub(crate) struct Breach {
     pub(crate) run: Option<usize>,
     /// What was found, as words on one line: `found 3`.
     pub(crate) found: String,
+    /// What is wrong, where a default gate asked and its target has a number.
+    pub(crate) sentence: Option<DefaultSentence>,
     /// What is different, a line each.
     pub(crate) details: Vec<String>,
     pub(crate) diff: Option<Diff>,
@@ -127,6 +68,7 @@ impl Breach {
             cause,
             run: None,
             found: format!("found {found}"),
+            sentence: None,
             details: Vec::new(),
             diff: None,
             help: None,
@@ -153,6 +95,19 @@ impl Breach {
             Cause::Default { target, asks } => format!("expected `{target}` {asks}"),
             Cause::Gate(asks) => asks.clone(),
         }
+    }
+
+    /// What is wrong, on one line; `checks` are those that the breach came from.
+    pub(crate) fn to_line(&self, checks: &[Check]) -> String {
+        let expectation = || format!("{}, {}", self.expectation(checks), self.found);
+        let sentence = self.sentence.as_ref();
+        sentence.map_or_else(expectation, DefaultSentence::with_target)
+    }
+
+    /// What was found in one of several runs, which found different things.
+    fn found_in_run(&self) -> String {
+        let sentence = self.sentence.as_ref();
+        sentence.map_or_else(|| self.found.clone(), DefaultSentence::for_one_run)
     }
 }
 
@@ -328,16 +283,20 @@ pub(crate) fn findings(about: &About<'_>, breaches: Vec<Breach>) -> Vec<Finding>
 fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<Breach>) -> Finding {
     let broken: Vec<usize> = breaches.iter().filter_map(|breach| breach.run).collect();
     let scope = scope(broken.len(), about.runs.len());
+    let first = &breaches[0];
     let alike = breaches
         .iter()
-        .all(|breach| breach.found == breaches[0].found);
+        .all(|breach| (&breach.found, &breach.sentence) == (&first.found, &first.sentence));
     let found = if alike {
-        breaches[0].found.clone()
+        first.found.clone()
     } else {
         "see the runs below".to_owned()
     };
-    let (name, asks) = (about.name, breaches[0].expectation(about.checks));
-    let message = format!("`{name}` does not hold{scope}: {asks}");
+    let broken_gate = format!("`{}` does not hold{scope}", about.name);
+    let message = format!("{broken_gate}: {}", first.expectation(about.checks));
+    // A run without a number is no run with a wrong one.
+    let have_sentence = breaches.iter().all(|breach| breach.sentence.is_some());
+    let sentence = first.sentence.as_ref().filter(|_| have_sentence);
     let mut problem = match cause {
         Cause::Check(index) => {
             let check = &about.checks[*index];
@@ -346,8 +305,14 @@ fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<Breach>) -> Finding {
             let problem = Diagnostic::new(message + &named).label(check.target.span, found);
             check.message.iter().fold(problem, Diagnostic::note)
         }
-        Cause::Default { .. } => Diagnostic::new(format!("{message}, {found}"))
-            .label(about.span, "the default gate asks for this"),
+        Cause::Default { .. } => {
+            let message = match sentence {
+                Some(sentence) if alike => format!("{broken_gate}: {}", sentence.with_target()),
+                Some(sentence) => format!("{broken_gate}: {}", sentence.for_several_runs()),
+                None => format!("{message}, {found}"),
+            };
+            Diagnostic::new(message).label(about.span, "the default gate asks for this")
+        }
         Cause::Gate(_) => Diagnostic::at(about.span, format!("{message}, {found}")),
     };
     if !broken.is_empty() {
@@ -378,7 +343,7 @@ fn evidence(problem: Diagnostic, all: usize, breaches: Vec<Breach>, alike: bool)
             _ => Some(format!("runs {}", run_numbers(&runs))),
         };
         match title {
-            Some(title) if !alike => lines.push(format!("{title}: {}", breach.found)),
+            Some(title) if !alike => lines.push(format!("{title}: {}", breach.found_in_run())),
             Some(title) if !breach.details.is_empty() || breach.diff.is_some() => {
                 lines.push(format!("{title}:"));
             }

@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::block::Block;
 use super::form::{CustomForm, ListForm};
 use super::key::{Key, Keyed, ToolOfServer, mapping_schema};
+use super::scores::count_at;
 use super::table::GateEntry;
 use super::{
     Breach, Cause, Counts, EachRun, Input, Options, RunScore, Threshold, run_places, to_u64,
@@ -17,7 +18,7 @@ use crate::eval::{
 };
 use crate::render::Evidence;
 use crate::trace::{ReadOnlyTools, Run};
-use mcptest_trace::text::{run_numbers, truncate_lines};
+use mcptest_trace::text::{pluralize, run_numbers, truncate_lines};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<Flow>();
 
@@ -177,7 +178,19 @@ fn offered_schemas(cassette: &Value) -> impl Iterator<Item = (&str, &Value)> {
 impl EachRun for Flow {
     type Report = FlowReport;
 
-    const DEFAULT: &'static [Threshold] = &[Threshold::at_most("flow.leaks", 0.0)];
+    const DEFAULT: &'static [Threshold] = &[Threshold::at_most(
+        "flow.leaks",
+        0.0,
+        "values from the results of `from` are in arguments of `to`",
+    )
+    .numbered(|metrics| {
+        let leaks = count_at(metrics, "flow.leaks")?;
+        let are = if leaks == 1 { "is" } else { "are" };
+        let values = pluralize(leaks, "value");
+        Some(format!(
+            "{values} from the results of `from` {are} in arguments of `to`"
+        ))
+    })];
 
     fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<FlowReport>, Box<Breach>> {
         Ok(RunScore::new(flow_report(self, run)))

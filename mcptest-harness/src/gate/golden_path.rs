@@ -54,7 +54,11 @@ impl Keyed for GoldenPath {
 impl EachRun for GoldenPath {
     type Report = GoldenPathReport;
 
-    const DEFAULT: &'static [Threshold] = &[Threshold::at_least("golden_path.passed", 1.0)];
+    const DEFAULT: &'static [Threshold] = &[Threshold::at_least(
+        "golden_path.passed",
+        1.0,
+        "the run wasted calls, compared with the golden path",
+    )];
 
     fn score(
         &self,

@@ -43,6 +43,7 @@ mod table;
 mod targets;
 #[cfg(test)]
 mod tests;
+mod threshold;
 mod trajectory;
 mod trajectory_axes;
 
@@ -60,7 +61,7 @@ pub use agent_gates::{parse_suite, read_suite};
 pub(crate) use answers::Answers;
 pub(crate) use caps::WithinCaps;
 pub(crate) use expect::Expect;
-pub(crate) use expectation::{Cause, Threshold, ThresholdBound, short_number};
+pub(crate) use expectation::{Cause, short_number};
 pub(crate) use inject::Inject;
 pub use key::{OptionInfo, Role};
 pub(crate) use missing_data::note_calls_in_text;
@@ -73,6 +74,7 @@ pub(crate) use some_runs::{runs_note, scope};
 pub(crate) use stale::Stale;
 pub use table::{GateInfo, gates};
 pub(crate) use table::{find_measure, gate_targets};
+pub(crate) use threshold::{Threshold, ThresholdBound};
 
 use expectation::{About, Breach, check_breaches, check_run, findings, needs_model};
 use key::Keyed;

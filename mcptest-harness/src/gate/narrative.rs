@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 use super::block::Block;
 use super::form::CustomForm;
 use super::key::{Key, Keyed, Range, Role, or_variable};
+use super::scores::count_at;
 use super::table::GateEntry;
 use super::{Breach, Counts, EachRun, Input, Options, RunScore, Threshold, to_u64};
 use crate::eval::{Claim, ClaimVerdict, Considered, has_english, narrative_rules};
 use crate::eval::{NarrativeOptions, NarrativeReport, narrative_divergence_with};
 use crate::render::Evidence;
 use crate::trace::Run;
-use mcptest_trace::text::{shorten, truncate_lines};
+use mcptest_trace::text::{pluralize, shorten, truncate_lines};
 
 pub(super) const ENTRY: GateEntry = GateEntry::each_run::<NarrativeOptions>();
 
@@ -150,14 +151,23 @@ fn read_ignored(block: &mut Block<'_, '_>, node: &Node, options: &mut NarrativeO
 impl EachRun for NarrativeOptions {
     type Report = NarrativeReport;
 
-    const DEFAULT: &'static [Threshold] =
-        &[Threshold::at_most("narrative.claimed_but_absent", 0.0)];
+    const DEFAULT: &'static [Threshold] = &[Threshold::at_most(
+        "narrative.claimed_but_absent",
+        0.0,
+        "the closing message claims changes that no call made",
+    )
+    .numbered(|metrics| {
+        let changes = claimed_but_absent(metrics)?;
+        Some(format!(
+            "the closing message claims {changes} that no call made"
+        ))
+    })];
 
     fn defaults(&self) -> &'static [Threshold] {
-        if self.fail_on_claimed_but_absent_mutating {
-            Self::DEFAULT
-        } else {
-            &[]
+        match (self.fail_on_claimed_but_absent_mutating, self.all_messages) {
+            (true, false) => Self::DEFAULT,
+            (true, true) => OF_ALL_MESSAGES,
+            (false, _) => &[],
         }
     }
 
@@ -217,6 +227,25 @@ impl EachRun for NarrativeOptions {
     fn explain_rest(&self, run: &Run, report: &NarrativeReport) -> Vec<Evidence> {
         claim_evidence(run, report, true)
     }
+}
+
+/// The default where the messages before the closing one are read too.
+const OF_ALL_MESSAGES: &[Threshold] = &[Threshold::at_most(
+    "narrative.claimed_but_absent",
+    0.0,
+    "the agent's messages claim changes that no call made",
+)
+.numbered(|metrics| {
+    let changes = claimed_but_absent(metrics)?;
+    Some(format!(
+        "the agent's messages claim {changes} that no call made"
+    ))
+})];
+
+/// How many claimed changes no call made, in words.
+fn claimed_but_absent(metrics: &Value) -> Option<String> {
+    let changes = count_at(metrics, "narrative.claimed_but_absent")?;
+    Some(pluralize(changes, "change"))
 }
 
 /// How many closings are judged on nothing, since the gate reads English only.

@@ -79,7 +79,11 @@ fn played_run<'i>(
 impl EachRun for PlaybackOptions {
     type Report = PlaybackReport;
 
-    const DEFAULT: &'static [Threshold] = &[Threshold::at_least("playback.passed", 1.0)];
+    const DEFAULT: &'static [Threshold] = &[Threshold::at_least(
+        "playback.passed",
+        1.0,
+        "the agent's code does not do what was recorded",
+    )];
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<PlaybackReport>, Box<Breach>> {
         let played = played_run(self, input, run).map_err(unplayable_breach)?;

@@ -89,7 +89,11 @@ impl Keyed for Recovery {
 impl EachRun for Recovery {
     type Report = RecoveryReport;
 
-    const DEFAULT: &'static [Threshold] = &[Threshold::at_least("recovery.recovered", 1.0)];
+    const DEFAULT: &'static [Threshold] = &[Threshold::at_least(
+        "recovery.recovered",
+        1.0,
+        "the agent did not recover from the injected fault",
+    )];
 
     fn score(&self, input: &Input<'_>, run: &Run) -> Result<RunScore<RecoveryReport>, Box<Breach>> {
         let report = judge_recovery(&run.trace, &self.plan);

@@ -14,7 +14,9 @@ use super::expectation::CheckVerdicts;
 use super::form::CustomForm;
 use super::key::{Key, Keyed, or_variable};
 use super::table::{GateEntry, judging_each_run};
-use super::{AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold, name_runs};
+use super::{
+    AllRuns, Breach, Cause, Expect, Input, NotJudged, Options, Threshold, name_runs, value_at,
+};
 use crate::eval::{
     Confidence, Measure, Metrics, ReliabilityOptions, ReliabilitySummary, recommend_runs,
     summarize_with,
@@ -341,7 +343,8 @@ impl AllRuns for Reliability {
     }
 
     fn defaults(&self, _outcomes: &Outcomes) -> Vec<Threshold> {
-        vec![Threshold::at_least("reliability.passhat_k", 100.0)]
+        let all = Threshold::at_least("reliability.passhat_k", 100.0, "not every run passes");
+        vec![all.numbered(count_failing_runs)]
     }
 
     fn breaches(&self, outcomes: &Outcomes) -> Vec<Breach> {
@@ -464,6 +467,18 @@ impl Reliability {
     }
 }
 
+/// How many of the counted runs fail, in words.
+fn count_failing_runs(metrics: &Value) -> Option<String> {
+    let runs = value_at(metrics, "reliability.runs")?;
+    let pass_rate = value_at(metrics, "reliability.pass_rate")?.as_f64()?;
+    let failing = (1.0 - pass_rate / 100.0) * runs.as_f64()?;
+    Some(match (format!("{failing:.0}").as_str(), runs.as_u64()?) {
+        ("1", 1) => "the one run fails".to_owned(),
+        ("1", runs) => format!("1 of {runs} runs fails"),
+        (failing, runs) => format!("{failing} of {runs} runs fail"),
+    })
+}
+
 /// Says which runs are not counted, where some are not.
 fn note_left_out(gate: &Reliability, input: &Input<'_>, outcomes: &Outcomes) -> Option<String> {
     let verdicts = outcomes.verdicts.iter().enumerate();
@@ -539,8 +554,8 @@ fn count_run(
             return CountedRun::Fail(format!("`{name}` judges all runs together"));
         };
         if let Some(breach) = breaches.first() {
-            let asks = breach.expectation(&gate.expect);
-            return CountedRun::Fail(format!("`{name}`: {asks}, {}", breach.found));
+            let line = breach.to_line(&gate.expect);
+            return CountedRun::Fail(format!("`{name}`: {line}"));
         }
     }
     if of_none {

@@ -8,6 +8,12 @@ pub(crate) fn value_at<'m>(metrics: &'m Value, target: &str) -> Option<&'m Value
     keys.try_fold(metrics, |value, key| value.get(key))
 }
 
+/// The value of a target that counts something.
+pub(super) fn count_at(metrics: &Value, target: &str) -> Option<usize> {
+    let count = value_at(metrics, target)?.as_u64()?;
+    usize::try_from(count).ok()
+}
+
 /// The values of a gate's targets.
 #[derive(Debug, Default)]
 pub(crate) enum Scores {

@@ -148,13 +148,25 @@ impl AllRuns for Session {
 
     fn defaults(&self, report: &SessionReport) -> Vec<Threshold> {
         let scored = [
-            (&report.agent_reliability, "session.agent_reliability"),
-            (&report.agent_consistency, "session.agent_consistency"),
+            (
+                &report.agent_reliability,
+                Threshold::at_least(
+                    "session.agent_reliability",
+                    0.5,
+                    "the worst turns or runs are too bad",
+                ),
+            ),
+            (
+                &report.agent_consistency,
+                Threshold::at_least(
+                    "session.agent_consistency",
+                    0.5,
+                    "the quality of the turns or runs is too uneven",
+                ),
+            ),
         ];
         let evaluated = scored.iter().filter(|(score, _)| score.evaluated > 0);
-        evaluated
-            .map(|(_, target)| Threshold::at_least(target, 0.5))
-            .collect()
+        evaluated.map(|(_, threshold)| *threshold).collect()
     }
 
     fn counts(&self, _runs: &[Run], report: &SessionReport) -> Counts {

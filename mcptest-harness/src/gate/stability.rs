@@ -191,7 +191,11 @@ impl AllRuns for Stability {
     }
 
     fn defaults(&self, _across: &StabilityAcross) -> Vec<Threshold> {
-        vec![Threshold::at_least("stability.weakest_score", 0.5)]
+        vec![Threshold::at_least(
+            "stability.weakest_score",
+            0.5,
+            "at least one run is not stable enough",
+        )]
     }
 
     fn breaches(&self, across: &StabilityAcross) -> Vec<Breach> {

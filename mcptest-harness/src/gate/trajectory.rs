@@ -308,7 +308,11 @@ fn read_only_tools(input: &Input<'_>, run: &Run) -> ReadOnlyTools {
 impl EachRun for Plan {
     type Report = TrajectoryReport;
 
-    const DEFAULT: &'static [Threshold] = &[Threshold::at_least("trajectory.passed", 1.0)];
+    const DEFAULT: &'static [Threshold] = &[Threshold::at_least(
+        "trajectory.passed",
+        1.0,
+        "the calls differ from the plan",
+    )];
 
     fn score(
         &self,

@@ -193,8 +193,12 @@ impl EachRun for Axes {
     type Report = AxesReport;
 
     const DEFAULT: &'static [Threshold] = &[
-        Threshold::at_least(DEPENDENCIES, 100.0),
-        Threshold::at_least(ORDER, 100.0),
+        Threshold::at_least(
+            DEPENDENCIES,
+            100.0,
+            "a dependency between calls does not hold",
+        ),
+        Threshold::at_least(ORDER, 100.0, "the calls are not in the expected order"),
     ];
 
     fn score(&self, _input: &Input<'_>, run: &Run) -> Result<RunScore<AxesReport>, Box<Breach>> {

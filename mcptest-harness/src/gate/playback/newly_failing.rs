@@ -42,10 +42,7 @@ pub(super) fn newly_failing_gates(
         };
         verdicts.breaches.retain(|breach| !of_scores(breach));
         let fails = verdicts.verdict(input.gates.expect.len()) == RunVerdict::Fails;
-        let words = |breach: Breach| {
-            let asks = breach.expectation(&input.gates.expect);
-            format!("{asks}, {}", breach.found)
-        };
+        let words = |breach: Breach| breach.to_line(&input.gates.expect);
         let breaches = verdicts.breaches.into_iter().filter(|_| fails);
         Some(breaches.map(words).collect())
     });
@@ -55,10 +52,7 @@ pub(super) fn newly_failing_gates(
         }
         ask(gate.kind.name(), &|input| {
             let broken = gate.broken_by(input, 0)?;
-            let words = |breach: Breach| {
-                let asks = breach.expectation(&gate.expect);
-                format!("{asks}, {}", breach.found)
-            };
+            let words = |breach: Breach| breach.to_line(&gate.expect);
             Some(broken.into_iter().map(words).collect())
         });
     }
