@@ -75,22 +75,34 @@ pub(super) fn difference_evidence(
     if !others.is_empty() {
         let lines: Vec<(String, Vec<usize>)> = others
             .iter()
-            .map(|(one, runs)| (format!("{one} (`{}`)", one.path), runs.clone()))
+            .map(|(one, runs)| (format!("{one}{}", place_note(one)), runs.clone()))
             .collect();
         evidence.push(list_evidence("then:", &lines, input, "- "));
     }
     evidence
 }
 
+/// The path to what differs, where an option takes such a path and the message does not say the place.
+fn place_note(one: &Divergence) -> String {
+    let is_said = |key: &str| match key.parse::<usize>() {
+        Ok(index) => one.message.contains(&format!("turn {} ", index + 1)),
+        Err(_) => one.message.contains(key),
+    };
+    // The first word of a path is the kind of what differs, which each message says.
+    let keys = one
+        .path
+        .split(['[', ']', '.'])
+        .filter(|key| !key.is_empty());
+    if !one.kind.may_be_ignored() || keys.skip(1).all(is_said) {
+        return String::new();
+    }
+    format!(" (`{}`)", one.path)
+}
+
 /// A divergence with what shows it.
 fn divergence_evidence(one: &Divergence, runs: &str) -> Vec<Evidence> {
-    let place = one.place.as_ref();
-    let place = place.map_or(String::new(), |place| format!("; recorded at `{place}`"));
-    let mut evidence = vec![Evidence::Text(format!(
-        "{runs}{} (`{}`{place})",
-        escape_line(&one.to_string()),
-        escape_line(&one.path)
-    ))];
+    let line = format!("{one}{}", place_note(one));
+    let mut evidence = vec![Evidence::Text(format!("{runs}{}", escape_line(&line)))];
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         value => pretty_json(value),
@@ -145,6 +157,44 @@ fn trailing_space(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_is_said_once() {
+        use crate::eval::DivergenceKind;
+        let line = |kind, path: &str, message: &str| {
+            let one = Divergence::new(kind, (1, 3), path, message);
+            format!("{one}{}", place_note(&one))
+        };
+        let prompt = DivergenceKind::SystemPrompt;
+        assert_eq!(
+            line(prompt, "system_prompt", "the system prompt differs"),
+            "model call 1 of 3: the system prompt differs"
+        );
+        let parameter = DivergenceKind::Parameters;
+        assert_eq!(
+            line(parameter, "parameters.seed", "the parameter `seed` is new"),
+            "model call 1 of 3: the parameter `seed` is new"
+        );
+        let turn = DivergenceKind::UserTurns;
+        assert_eq!(
+            line(turn, "user_turns[1]", "turn 2 of the user differs"),
+            "model call 1 of 3: turn 2 of the user differs"
+        );
+        let again = DivergenceKind::AskedAgain;
+        assert_eq!(
+            line(again, "model_calls[0]", "the code sends this request again"),
+            "model call 1 of 3: the code sends this request again"
+        );
+        let result = DivergenceKind::ToolResults;
+        assert_eq!(
+            line(
+                result,
+                "tool_results[2]",
+                "the result of `get_order` differs"
+            ),
+            "model call 1 of 3: the result of `get_order` differs (`tool_results[2]`)"
+        );
+    }
 
     #[test]
     fn white_space_at_the_end_is_spelt() {

@@ -56,7 +56,7 @@ fn plays(format: &str, file: &str, text: &str) {
     assert_ne!(changed, run.to_string());
     folder.write("changed.json", changed);
     let red = played(&folder, "changed.json").exits(101);
-    let told = "model call 3 of 5: the result of `refund` differs (`tool_results[2]`; recorded at `trace.tool_calls[2]`)";
+    let told = "model call 3 of 5: the result of `refund` differs (`tool_results[2]`)";
     assert!(red.stdout.contains(told), "{format}: {red}");
 }
 
