@@ -100,12 +100,11 @@ pub(crate) struct OpenPackage {
 }
 
 impl OpenPackage {
-    /// Finds the package, says which versions meet, and loads its suites.
+    /// Finds the package, says which versions meet where they differ, and loads its suites.
     pub(crate) fn open(judging: &Judging, output: &mut Output<'_>) -> Result<Self, Failure> {
         let package = judging.find()?;
-        // A folder of suites without a crate has no versions to compare.
-        if !package.name.is_empty() {
-            writeln!(output.err, "{}", package.versions.display_line())?;
+        if let Some(line) = package.versions.describe_difference() {
+            writeln!(output.err, "{line}")?;
         }
         let suites = judge::Package::open(&package.folder, &package.name, &package.roots);
         let opened = Self { package, suites };

@@ -70,12 +70,11 @@ impl Versions {
         )))
     }
 
-    /// Both versions, on one line.
-    pub(crate) fn display_line(&self) -> String {
-        match &self.locked {
-            Some(locked) => format!("{HARNESS} {HERE} here, {locked} in Cargo.lock"),
-            None => format!("{HARNESS} {HERE} here, none in Cargo.lock"),
-        }
+    /// Both versions on one line, where they differ.
+    pub(crate) fn describe_difference(&self) -> Option<String> {
+        let locked = self.locked.as_ref().map(ToString::to_string);
+        let locked = locked.filter(|locked| locked != HERE)?;
+        Some(format!("{HARNESS} {HERE} here, {locked} in Cargo.lock"))
     }
 
     /// Both versions, for programs.
@@ -166,19 +165,19 @@ dependencies = ["mcptest-harness-more"]
 
     #[test]
     fn each_package_is_locked_to_its_own_version() {
-        let line = |package| read_versions(package).display_line();
-        assert_eq!(
-            line("old"),
-            format!("mcptest-harness {HERE} here, 0.1.7 in Cargo.lock")
-        );
-        assert_eq!(
-            line("new"),
-            format!("mcptest-harness {HERE} here, 0.3.0 in Cargo.lock")
-        );
-        assert_eq!(
-            line("none"),
-            format!("mcptest-harness {HERE} here, none in Cargo.lock")
-        );
+        let line = |package| read_versions(package).describe_difference();
+        let differs = |locked| {
+            Some(format!(
+                "mcptest-harness {HERE} here, {locked} in Cargo.lock"
+            ))
+        };
+        assert_eq!(line("old"), differs("0.1.7"));
+        assert_eq!(line("new"), differs("0.3.0"));
+        assert_eq!(line("none"), None);
+        let same = Versions {
+            locked: HERE.parse().ok(),
+        };
+        assert_eq!(same.describe_difference(), None);
     }
 
     #[test]

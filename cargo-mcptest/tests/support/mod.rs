@@ -24,13 +24,6 @@ pub(crate) fn mcptest(folder: &Path, arguments: &[&str]) -> Finished {
     run(line.args(arguments))
 }
 
-/// What the command says first when it judges.
-pub(crate) const VERSIONS: &str = concat!(
-    "mcptest-harness ",
-    env!("CARGO_PKG_VERSION"),
-    " here, none in Cargo.lock\n"
-);
-
 /// The suite of `shop`.
 pub(crate) const SUITE: &str = "\
 agents:
