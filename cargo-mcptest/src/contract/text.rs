@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::ContractReport;
 use super::finding::Finding;
-use mcptest_trace::text::pluralize;
+use mcptest_trace::text::{pluralize, unbroken_words};
 
 /// The widest line.
 const COLUMNS: usize = 100;
@@ -119,8 +119,8 @@ fn wrap(mark: &str, text: &str) -> Vec<String> {
     let text = escape_line(text);
     let (mut lines, mut line, mut width) = (Vec::new(), mark.to_owned(), mark.chars().count());
     let mut is_empty = true;
-    for word in text.split(' ') {
-        let own = display_width(word);
+    for word in unbroken_words(&text) {
+        let own = display_width(&word);
         if !is_empty && width + 1 + own > COLUMNS {
             lines.push(std::mem::replace(&mut line, below.clone()));
             (width, is_empty) = (below.len(), true);

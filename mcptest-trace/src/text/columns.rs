@@ -64,19 +64,39 @@ pub fn pad_to(text: &str, column: usize) -> String {
     format!("{text}{:fill$}", "")
 }
 
-/// A text in lines of at most [`COLUMNS`], broken at spaces; all but the first are indented. A word that is
-/// longer than a line has a line of its own.
+/// The parts of a text between which a line may be broken: its words. What stands in backticks is one of them, so
+/// that a command can be copied.
+#[must_use]
+pub fn unbroken_words(text: &str) -> Vec<String> {
+    let is_paired = text.matches('`').count().is_multiple_of(2);
+    let mut words: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for word in text.split(' ') {
+        match words.last_mut().filter(|_| is_open) {
+            Some(last) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            None => words.push(word.to_owned()),
+        }
+        is_open ^= is_paired && !word.matches('`').count().is_multiple_of(2);
+    }
+    words
+}
+
+/// A text in lines of at most [`COLUMNS`], broken at spaces, and not in backticks; all but the first are indented.
+/// A word that is longer than a line has a line of its own.
 #[must_use]
 pub fn wrap(text: &str, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for word in unbroken_words(text) {
         match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= COLUMNS => {
+            Some(line) if width(line) + 1 + width(&word) <= COLUMNS => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
             Some(_) => lines.push(format!("{:indent$}{word}", "")),
-            None => lines.push(word.to_owned()),
+            None => lines.push(word),
         }
     }
     lines.join("\n")
@@ -105,6 +125,21 @@ mod tests {
             format!("{}\n  {}", "a".repeat(60), "b".repeat(60))
         );
         assert_eq!(wrap("short", 2), "short");
+    }
+
+    #[test]
+    fn a_command_is_never_broken() {
+        let command = "`cargo mcptest record --all --exact refunds::refund_agent`";
+        let text = format!("{} {command}, or more", "a".repeat(80));
+        assert_eq!(
+            wrap(&text, 2),
+            format!("{}\n  {command}, or more", "a".repeat(80))
+        );
+        assert_eq!(unbroken_words("a `b c"), ["a", "`b", "c"]);
+        assert_eq!(
+            unbroken_words("a `b c` `d`  e"),
+            ["a", "`b c`", "`d`", "", "e"]
+        );
     }
 
     proptest! {

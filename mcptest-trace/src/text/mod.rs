@@ -18,7 +18,7 @@ mod truncate;
 mod variable_name;
 
 pub use blocks::{MarkdownBlock, join_blocks};
-pub use columns::{COLUMNS, pad_to, truncate_end, truncate_middle, width, wrap};
+pub use columns::{COLUMNS, pad_to, truncate_end, truncate_middle, unbroken_words, width, wrap};
 pub use difference::difference;
 pub use escape::{escape, escape_line, escape_stored_line, is_hostile};
 pub use invisible_difference::{
