@@ -266,8 +266,8 @@ impl CaseResultsByName {
 /// Example: `cargo mcptest test ::narrative`
 ///
 /// For a case of `playback`, your agent's own code runs once for each recording. A folder `suites` is enough; no crate is
-/// needed. The exit status is that of `cargo test`: 101 when a case fails. With the variable `MCPTEST_RECORD` the command
-/// records first.
+/// needed. The exit status is that of `cargo test`: 101 when a case fails. It is 4 when no case fits the filters. With the
+/// variable `MCPTEST_RECORD` the command records first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Test {
     #[command(flatten)]
@@ -362,6 +362,11 @@ pub(crate) fn run_as_child() -> Option<ExitCode> {
         harness
     };
     let harness = if asked.only_records {
+    let harness = if asked.is_test {
+        harness.requiring_case()
+    } else {
+        harness
+    };
         harness.only_recording()
     } else {
         harness

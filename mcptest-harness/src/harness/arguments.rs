@@ -154,26 +154,51 @@ impl TestArguments {
         (self.arguments.exact && !names.is_empty() && of_agents).then_some(names)
     }
 
-    /// Which cases are asked for, in their order. A suite that does not load is left out by `--skip`,
-    /// and by `--exact` where that names none of its cases.
-    pub(crate) fn select(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Vec<bool> {
+    /// Whether a name fits one of some filters.
+    fn fits_any(&self, name: &str, filters: &[String]) -> bool {
         let exact = self.arguments.exact;
-        let fits = |name: &str, filter: &String| {
+        let fits = |filter: &String| {
             if exact {
                 name == filter
             } else {
                 name.contains(filter.as_str())
             }
         };
+        filters.iter().any(fits)
+    }
+
+    /// Whether a name fits the filters, and is not left out.
+    pub(crate) fn fits(&self, name: &str) -> bool {
+        let wanted = self.filters.is_empty() || self.fits_any(name, &self.filters);
+        wanted && !self.fits_any(name, &self.arguments.skip)
+    }
+
+    /// Whether cases are chosen by their names.
+    pub(crate) fn has_filters(&self) -> bool {
+        !self.filters.is_empty() || !self.arguments.skip.is_empty()
+    }
+
+    /// The arguments with which every suite is loaded and every case chosen.
+    pub(crate) fn without_filters(&self) -> Self {
+        let mut all = self.clone();
+        all.filters = Vec::new();
+        all.arguments.skip = Vec::new();
+        all.arguments.exact = false;
+        all
+    }
+
+    /// Which cases are asked for, in their order. A suite that does not load is left out by `--skip`,
+    /// and by `--exact` where that names none of its cases.
+    pub(crate) fn select(&self, trials: &[Trial], is_load: impl Fn(&str) -> bool) -> Vec<bool> {
+        let exact = self.arguments.exact;
         let chosen = trials.iter().map(Trial::name).map(|name| {
-            let any = |filters: &[String]| filters.iter().any(|filter| fits(name, filter));
             let below = |filter: &String| {
                 let suite = name.strip_suffix(mcptest_suite::LOAD);
                 suite.is_some_and(|suite| filter.starts_with(suite))
             };
             let broken = || is_load(name) && (!exact || self.filters.iter().any(below));
-            let wanted = self.filters.is_empty() || any(&self.filters) || broken();
-            wanted && !any(&self.arguments.skip)
+            let is_broken = || broken() && !self.fits_any(name, &self.arguments.skip);
+            self.fits(name) || is_broken()
         });
         chosen.collect()
     }

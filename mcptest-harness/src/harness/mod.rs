@@ -20,6 +20,7 @@ mod listing;
 mod loaded;
 mod lookup;
 mod near_names;
+mod no_case;
 mod output;
 mod pattern;
 mod playing;

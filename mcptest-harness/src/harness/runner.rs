@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-use libtest_mimic::ColorSetting;
+use libtest_mimic::{ColorSetting, Trial};
 use mcptest_suite::{
     Diagnostic, LoadError, Style, SuitePath, is_reserved, nearest, quoted_list, segment,
 };
@@ -21,6 +21,7 @@ use super::arguments::{TestArguments, filtered_trial, process_arguments, threads
 use super::discovery::discover;
 use super::functions::AgentFunctions;
 use super::loaded::LoadedSuite;
+use super::no_case::{NO_CASE, no_case_text};
 use super::output;
 use super::prepared::{NeededAgent, Prepared};
 use super::recording::{self, LiveRecording, Next, Plan};
@@ -58,6 +59,8 @@ pub struct Harness {
     plays: bool,
     /// Whether recordings are only made, and judged by somebody else.
     only_records: bool,
+    /// Whether filters that leave no case are an error.
+    requires_case: bool,
     /// The agents that are async functions.
     pub(super) functions: AgentFunctions,
 }
@@ -75,6 +78,7 @@ impl fmt::Debug for Harness {
             .field("program", &self.program)
             .field("plays", &self.plays)
             .field("only_records", &self.only_records)
+            .field("requires_case", &self.requires_case)
             .field("functions", &self.functions)
             .finish()
     }
@@ -94,6 +98,7 @@ impl Harness {
             program: Vec::new(),
             plays: false,
             only_records: false,
+            requires_case: false,
             functions: AgentFunctions::default(),
         }
     }
@@ -123,6 +128,13 @@ impl Harness {
     #[must_use]
     pub fn with_playback(mut self) -> Self {
         self.plays = true;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn requiring_case(mut self) -> Self {
+        self.requires_case = true;
         self
     }
 
@@ -208,6 +220,10 @@ impl Harness {
         let made = prepared.trials(&asked, &run);
         let is_load = |name: &str| prepared.is_failure(name);
         let mut chosen = asked.select(&made, is_load);
+        let refuses = self.requires_case && asked.has_filters() && !asked.arguments.list;
+        if refuses && !chosen.contains(&true) {
+            return self.refuse_filters(&asked, &run);
+        }
         let sharding = asked.shard.map(|shard| Sharding {
             shard,
             placed: prepared.shard_names(&self.checks),
@@ -263,6 +279,20 @@ impl Harness {
         }
         // What a process was asked to write and did not write is no success of it.
         Ok(folder::write_failure().map_or(exit_code, |_| ExitCode::from(101)))
+    }
+
+    /// Says that no case fits the filters, with the nearest names of all.
+    fn refuse_filters(
+        &self,
+        asked: &TestArguments,
+        run: &Settings<'_>,
+    ) -> Result<ExitCode, String> {
+        let all = asked.without_filters();
+        let prepared = self.prepare(&all, Selection::from_environment()?, None)?;
+        let trials = prepared.trials(&all, run);
+        let names: Vec<&str> = trials.iter().map(Trial::name).collect();
+        say(&format!("error: {}", no_case_text(asked, &names)));
+        Ok(ExitCode::from(NO_CASE))
     }
 
     /// Records what is to be recorded of some agents; how everything ends, where nothing is judged.
