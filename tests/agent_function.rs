@@ -341,7 +341,7 @@ fn a_recording_is_played_to_a_function() {
         "before the first model call: the recording has no call of `pay` with these arguments; the nearest recorded call has \
          {\"order\":7}: `order` is 8 and was 7",
         "the code does not make the recorded call of the tool `pay`",
-        "record the runs again: MCPTEST_RECORD=all cargo test -p greeter -- --exact greet::payer",
+        "MCPTEST_RECORD=all cargo test -p greeter -- --exact greet::payer",
     ] {
         assert!(red.stdout.contains(told), "{told}\n{red}");
     }
@@ -530,7 +530,7 @@ fn a_function_that_panics_is_a_red_case() {
         "error: run 2 of 2: the agent's own function panicked\n",
         "tests/agent_function.rs:",
         ": the second greeting\n",
-        "the finished runs are kept; MCPTEST_RECORD=missing continues after them",
+        "the finished runs are kept; `MCPTEST_RECORD=missing cargo test -p greeter -- --exact greet::greeter` continues after them",
     ] {
         assert!(red.stdout.contains(told), "{told}\n{red}");
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use mcptest::Harness;
-use mcptest::command::pass_on_name;
+use mcptest::command::{pass_on_name, pass_on_options};
 use mcptest::judge::PackageCase;
 use mcptest::result::CaseResult;
 use mcptest::result::folder::{Results, VARIABLE};
@@ -335,6 +335,7 @@ impl RecordJob {
             .env(CHILD, job)
             .env("CARGO_MANIFEST_DIR", &self.folder);
         pass_on_name(&mut child);
+        pass_on_options(&mut child);
         Ok(child)
     }
 }
@@ -361,12 +362,12 @@ pub(crate) fn run_as_child() -> Option<ExitCode> {
     } else {
         harness
     };
-    let harness = if asked.only_records {
     let harness = if asked.is_test {
         harness.requiring_case()
     } else {
         harness
     };
+    let harness = if asked.only_records {
         harness.only_recording()
     } else {
         harness

@@ -150,6 +150,97 @@ fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
     );
 }
 
+/// What a message says to type, between the backticks behind some words.
+#[cfg(unix)]
+fn advice(said: &Finished, before: &str) -> String {
+    let (_, rest) = said.stdout.split_once(before).expect(before);
+    let rest = rest.split_once('`').unwrap().1;
+    rest.split_once('`').unwrap().0.to_owned()
+}
+
+#[test]
+#[cfg(unix)]
+fn the_command_that_a_message_says_works_in_a_shell() {
+    let text = with_command().replace("Refund agent", "Zo\u{eb}'s refund \u{1f980} agent");
+    let folder = Folder::new().with_file("suites for \u{1f980}/refunds.yml", text);
+    let suites = ["test", "--suites", "suites for \u{1f980}"];
+    let model = provider();
+    let paste = |line: &str| {
+        let program = std::path::Path::new(env!("CARGO_BIN_EXE_cargo-mcptest"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let beside = program.parent().map(std::path::Path::to_owned);
+        let folders = beside.into_iter().chain(std::env::split_paths(&path));
+        let mut shell: Command = command("sh", folder.path());
+        shell
+            .args(["-c", line])
+            .env("PATH", std::env::join_paths(folders).unwrap())
+            .env("OPENAI_BASE_URL", format!("{}/v1", model.url()))
+            .env("OPENAI_API_KEY", KEY);
+        run(&mut shell)
+    };
+    let missing = mcptest(&folder, None, &suites).exits(101);
+    let line = advice(&missing, "record 2 runs with");
+    assert!(
+        line.starts_with("cargo mcptest record --suites 'suites for \u{1f980}' --exact refunds::"),
+        "{line}"
+    );
+    let recorded = paste(&line).exits(0);
+    assert!(recorded.stderr.contains("recorded 2 runs"), "{recorded}");
+    mcptest(&folder, None, &suites).exits(0);
+    // Another prompt than the recorded one: all runs are recorded again.
+    let path = "suites for \u{1f980}/refunds.yml";
+    let text = std::fs::read_to_string(folder.at(path)).unwrap();
+    folder.write(
+        path,
+        text.replace(
+            "  model: gpt-5\n",
+            "  model: gpt-5\n  system_prompt: Be brief.\n",
+        ),
+    );
+    let stale = mcptest(&folder, None, &suites).exits(101);
+    let line = advice(&stale, "record the runs again with");
+    assert!(line.contains(" --all --exact refunds::"), "{line}");
+    let dry = paste(&format!("{line} --dry-run")).exits(0);
+    assert!(dry.stderr.contains("2 of 2 runs to record"), "{dry}");
+    // A case alone.
+    let (_, alone) = stale.stdout.split_once("run this case alone: ").unwrap();
+    let alone = paste(alone.lines().next().unwrap()).exits(101);
+    assert!(alone.stdout.contains("1 failed"), "{alone}");
+}
+
+#[test]
+fn a_filter_that_fits_no_case_ends_as_in_nextest() {
+    let folder = Folder::new().with_file("suites/refunds.yml", with_command());
+    mcptest(&folder, Some(&provider()), &["record"]).exits(0);
+    for arguments in [
+        &["test", "::trajectry"][..],
+        &["test", "refnds", "nothing"],
+        &["test", "--exact", "refunds::refund_agnt"],
+        &["test", "--exact", "refunds"],
+        &["test", "--skip", "refunds"],
+        &["test", "--shard", "1/2", "nothing"],
+    ] {
+        let none = mcptest(&folder, None, arguments).exits(4);
+        assert!(none.stderr.starts_with("error: no case "), "{none}");
+        assert!(!none.stdout.contains("test result"), "{none}");
+    }
+    let near = mcptest(&folder, None, &["test", "--exact", "refunds::refund_agnt"]).exits(4);
+    let told = "no case is named exactly `refunds::refund_agnt`\n\nhelp: did you mean `refunds::refund_agent`?\n";
+    assert_eq!(near.stderr, format!("error: {told}"));
+    for arguments in [
+        &["test", "trajectory"][..],
+        &["test", "nothing", "::narrative"],
+        &["test", "--list", "nothing"],
+        &["test", "--skip", "narrative"],
+        &["test", "--ignored"],
+    ] {
+        mcptest(&folder, None, arguments).exits(0);
+    }
+    // A suite that does not load is no missing case.
+    folder.write("suites/broken.yml", "agents: [");
+    mcptest(&folder, None, &["test", "nothing"]).exits(101);
+}
+
 #[test]
 fn the_program_may_stand_in_the_command_and_the_suites_in_another_folder() {
     let folder = Folder::new().with_file("checks/refunds.yml", suite(""));
@@ -194,7 +285,7 @@ fn recordings_are_played_to_a_program_that_no_suite_names() {
             .contains("in every run: model call 1 of 2: the system prompt differs"),
         "{red}"
     );
-    let again = "MCPTEST_RECORD=all cargo mcptest record --exact refunds::refund_agent -- ";
+    let again = "cargo mcptest record --all --exact refunds::refund_agent -- ";
     assert!(red.stdout.contains(again), "{red}");
     let none = mcptest(&folder, None, &["play"]).exits(3);
     assert!(
@@ -308,7 +399,7 @@ fn a_program_that_dies_before_it_calls_a_model_is_told_as_that() {
     let told = "error: the program ended with exit status 3 before it called a model\n";
     let lines = "the last lines of the program's standard error:\n    | No module named 'openai'\n";
     // The command that runs the case alone records it.
-    let alone = "run this case alone: MCPTEST_RECORD=missing cargo mcptest test --exact refunds::refund_agent\n";
+    let alone = "run this case alone: cargo mcptest record --exact refunds::refund_agent\n";
     for told in [told, lines, alone] {
         assert!(said.stdout.contains(told), "{told}\n{said}");
     }

@@ -233,7 +233,7 @@ fn each_change_of_the_code_is_red_with_its_place_and_what_means_nothing_stays_gr
         assert!(red.stdout.contains(told), "{change}\n{red}");
         assert!(
             red.stdout
-                .contains("MCPTEST_RECORD=all cargo mcptest test --exact refunds::refund_agent"),
+                .contains("  cargo mcptest record --all --exact refunds::refund_agent\n"),
             "{red}"
         );
     }

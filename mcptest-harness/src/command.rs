@@ -73,6 +73,46 @@ impl CommandName {
     }
 }
 
+/// The variable that tells a process of the command which options chose the package.
+const CHOICE: &str = "MCPTEST_CALLED_WITH";
+
+/// The options that chose the package, as a person types them; nothing in a process that the command did not start.
+static OPTIONS: OnceLock<Option<String>> = OnceLock::new();
+
+/// Keeps the options that chose the package, e.g. `-p shop`, for texts that say what to type next. The first ones
+/// stay.
+pub fn keep_options(options: &[String]) {
+    OPTIONS.get_or_init(|| {
+        let words = options.iter().map(|word| format!(" {}", shell_word(word)));
+        Some(words.collect())
+    });
+}
+
+/// Tells a process of the command which options chose the package.
+pub fn pass_on_options(process: &mut Command) {
+    if let Some(options) = OPTIONS.get().and_then(Option::as_ref) {
+        // An empty variable is none on some systems.
+        process.env(CHOICE, format!("{options} "));
+    }
+}
+
+/// A line that calls the command again about the same package; nothing where the command did not start this process.
+pub(crate) fn command_line_again(subcommand: &str, words: &str) -> Option<String> {
+    let options = OPTIONS.get_or_init(|| std::env::var(CHOICE).ok());
+    let options = options.as_ref()?.trim_end();
+    Some(command_line(&format!("{subcommand}{options} {words}")))
+}
+
+/// A word as a person types it in a shell.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+\\".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
 /// Tells a process that this one starts how the command was called.
 pub fn pass_on_name(process: &mut Command) {
     process.env(VARIABLE, CommandName::current().words());

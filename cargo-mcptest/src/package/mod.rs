@@ -12,7 +12,7 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata};
-use mcptest::command::command_line;
+use mcptest::command::{command_line, keep_options};
 use mcptest_suite::{escape_line, nearest, quoted_list};
 
 use crate::failure::Failure;
@@ -84,6 +84,7 @@ impl Judging {
     /// The package whose suites are judged, of a version that this command can speak for.
     pub(crate) fn find(&self) -> Result<FoundPackage, Failure> {
         let package = self.selection.find_tested()?;
+        keep_options(&self.selection.to_arguments());
         package.versions.check(&package.name, self.any_version)?;
         Ok(package)
     }

@@ -31,7 +31,7 @@ pub(crate) trait Player {
     fn played(&self, run: usize, options: &PlaybackOptions) -> Result<&PlayedRun, Unplayable>;
 
     /// The command that records the agent anew.
-    fn command(&self) -> String;
+    fn record_again_command(&self) -> String;
 
     /// Whether the recordings are of this moment, so that the code is the one that was recorded.
     fn is_new(&self) -> bool;
@@ -187,8 +187,8 @@ fn remedies(
     // Nobody changed the code that was recorded a moment ago.
     if !(is_new && changing.as_ref().is_some_and(|it| it.is_all)) {
         let mut lines = vec![format!(
-            "if you did not want this change, correct the code; if you wanted it, record the runs again: MCPTEST_RECORD=all {}",
-            player.command()
+            "if you did not want this change, correct the code; if you wanted it, record the runs again:\n  {}",
+            player.record_again_command()
         )];
         if changing.is_none() && differing().any(is_of_values) {
             lines.push(NEW_IN_EVERY_RUN.to_owned());

@@ -7,7 +7,7 @@ use super::{AgentGates, Criterion, Input, Judgement, name_runs, run_places, scop
 use crate::eval::FaultPlan;
 use crate::eval::{HitEvidence, judge_recovery};
 use crate::record::own_code::is_run_of_built_in;
-use crate::record::{answers_fingerprint, faults_fingerprint};
+use crate::record::{RecordLine, answers_fingerprint, faults_fingerprint};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::Run;
 
@@ -23,8 +23,8 @@ pub(crate) struct Stale<'a> {
     pub(crate) gates: &'a AgentGates,
     /// The model that the runs were to be recorded with.
     pub(crate) model: &'a Spanned<Model>,
-    /// The command that records the agent, without what it is told by its environment.
-    pub(crate) command: &'a str,
+    /// What a person types to record the agent.
+    pub(crate) command: &'a RecordLine,
 }
 
 impl Criterion for Stale<'_> {
@@ -110,12 +110,12 @@ fn other_agent_finding(agent: &Agent, runs: &[Run]) -> Option<Finding> {
     let problem = Diagnostic::new(message)
         .label(name.span, "the suite names this agent")
         .note(name_runs("recorded in", runs, &differing))
-        .help("put this agent's own recordings there; if the agent was renamed, change `agent_name` in them");
+        .help("is it another agent's file? put this agent's own recordings there; if the agent was renamed, change `agent_name` in them");
     Some(Finding::new(problem))
 }
 
 /// Runs with other user turns after the first, which is compared as the prompt is.
-fn changed_turns(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+fn changed_turns(agent: &Agent, runs: &[Run], command: &RecordLine) -> Option<Finding> {
     let Prompt::Turns(turns) = &agent.prompt else {
         // A prompt may begin a conversation that the suite knows nothing of.
         return None;
@@ -158,7 +158,12 @@ fn later_turns(run: &Run) -> Vec<&str> {
 }
 
 /// Runs with marks of faults that the plan of today does not leave.
-fn changed_faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+fn changed_faults(
+    plan: &FaultPlan,
+    agent: &Agent,
+    runs: &[Run],
+    command: &RecordLine,
+) -> Option<Finding> {
     let declared = faults_fingerprint(&plan.faults);
     // What a session noted is so. Other recordings show it by their marks.
     let noted = |run: &Run| {
@@ -183,7 +188,7 @@ fn changed_faults(plan: &FaultPlan, agent: &Agent, runs: &[Run], command: &str) 
 }
 
 /// Runs whose own tools were answered otherwise than the suite says now. Only a session answers them.
-fn changed_answers(agent: &Agent, runs: &[Run], command: &str) -> Option<Finding> {
+fn changed_answers(agent: &Agent, runs: &[Run], command: &RecordLine) -> Option<Finding> {
     let declared = answers_fingerprint(agent);
     let recorded = |run: &Run| {
         let given = run.own_tools.answers.as_ref();
@@ -220,7 +225,7 @@ fn other_mark(plan: &FaultPlan, run: &Run) -> Option<String> {
 }
 
 /// Says that some of the runs were recorded with something else.
-fn finding(what: &str, span: Span, some: (&[Run], &[usize]), command: &str) -> Finding {
+fn finding(what: &str, span: Span, some: (&[Run], &[usize]), command: &RecordLine) -> Finding {
     let (runs, differing) = some;
     let message = format!(
         "stale: recorded with {what}{}",
@@ -229,11 +234,18 @@ fn finding(what: &str, span: Span, some: (&[Run], &[usize]), command: &str) -> F
     let change = what
         .trim_start_matches("another ")
         .trim_start_matches("other ");
+    // A file that was copied or named wrongly has another model too.
+    let ask = if change == "model" {
+        "is it another agent's file? if not, "
+    } else {
+        ""
+    };
     let problem = Diagnostic::new(message)
         .label(span, "the suite says this now")
         .note(name_runs("recorded in", runs, differing))
         .help(format!(
-            "record the runs again with `MCPTEST_RECORD=all {command}`, or take back the change of the {change}"
+            "{ask}record the runs again with `{}`, or take back the change of the {change}",
+            command.all()
         ));
     Finding::new(problem)
 }

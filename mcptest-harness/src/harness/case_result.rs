@@ -62,10 +62,7 @@ pub(super) fn rerun_command(suite: &LoadedSuite, case: &Case, context: &Context)
     let unrecorded = subject.filter(|subject| suite.is_unrecorded(*subject));
     let asked = record::read_record_request().ok().flatten();
     match unrecorded.zip(asked) {
-        Some((subject, asked)) => {
-            let command = suite.record_command(subject);
-            format!("{}={} {command}", record::VARIABLE, asked.mode.word())
-        }
+        Some((subject, asked)) => suite.record_line(subject).in_mode(asked.mode),
         None => context.rerun_command(),
     }
 }

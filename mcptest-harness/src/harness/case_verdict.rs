@@ -29,11 +29,7 @@ pub(crate) struct Context {
 impl Context {
     /// The command that runs this case alone.
     pub(crate) fn rerun_command(&self) -> String {
-        let exact = rerun_command(&self.package, &self.name);
-        if self.ignored {
-            return exact.replacen("-- --exact", "-- --include-ignored --exact", 1);
-        }
-        exact
+        rerun_command(&self.package, &self.name, self.ignored)
     }
 }
 

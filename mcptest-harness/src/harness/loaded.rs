@@ -21,9 +21,12 @@ use crate::gate::{
     self, AgentGates, CompiledGate, Criterion as _, GateReading, Input, SnapshotStore, Stale,
 };
 use crate::record::own_code::is_run_of_built_in;
-use crate::record::{RecordCommand, in_ci};
+use crate::record::{RecordCommand, RecordLine, RunsAgent, in_ci};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
+
+/// Where nobody is told how to record.
+static NO_LINE: RecordLine = RecordLine::Test(String::new());
 
 /// The runs of an agent with a model, or why they cannot be judged.
 pub(crate) type Recorded = Result<AgentRuns, Failure>;
@@ -367,7 +370,7 @@ impl LoadedSuite {
     /// Where the runs of its agents lie, and are put. `command`: what a person types to record.
     pub(crate) fn suite_place<'a>(
         &'a self,
-        command: &'a str,
+        command: &'a RecordLine,
         near: &'a OnceLock<NearNames>,
     ) -> SuitePlace<'a> {
         let own = self.own_suite_place(command, near);
@@ -384,7 +387,7 @@ impl LoadedSuite {
     /// Where the suite's own recordings lie, wherever new ones are put. `command`: what a person types to record.
     pub(crate) fn own_suite_place<'a>(
         &'a self,
-        command: &'a str,
+        command: &'a RecordLine,
         near: &'a OnceLock<NearNames>,
     ) -> SuitePlace<'a> {
         let path = self.suite.source.path();
@@ -400,7 +403,7 @@ impl LoadedSuite {
 
     /// The files of an agent's recorded runs; none where they cannot be told.
     pub(crate) fn recorded_files(&self, subject: Subject) -> Vec<PathBuf> {
-        let place = self.suite_place("", &self.near);
+        let place = self.suite_place(&NO_LINE, &self.near);
         let wanted = place.lookup(&self.suite, self.agent(subject), subject.model);
         let files = wanted.files().unwrap_or_default().into_iter();
         files.map(|(path, _)| path).collect()
@@ -437,13 +440,18 @@ impl LoadedSuite {
     }
 
     /// What a person types to record an agent.
-    pub(crate) fn record_command(&self, subject: Subject) -> String {
+    pub(crate) fn record_line(&self, subject: Subject) -> RecordLine {
         let agent = self.agent(subject);
-        // What is played is code of the agent's own, wherever that is.
-        let by_program = agent.command.is_some()
-            || self.functions.for_agent(agent).is_some()
-            || agent.gate(GateKind::Playback).is_some();
-        self.command.for_case(&self.case_name(subject), by_program)
+        let is_function = self.functions.for_agent(agent).is_some();
+        let by = if agent.command.is_some() {
+            RunsAgent::Program
+        } else if is_function || agent.gate(GateKind::Playback).is_some() {
+            // What is played is code of the agent's own, wherever that is.
+            RunsAgent::OwnCode
+        } else {
+            RunsAgent::Anything
+        };
+        self.command.for_case(&self.case_name(subject), by)
     }
 
     /// The runs of an agent, read when the first case asks for them.
@@ -452,7 +460,7 @@ impl LoadedSuite {
             if let Some(not_ready) = self.ready[&subject].get() {
                 not_ready.clone()?;
             }
-            let command = self.record_command(subject);
+            let command = self.record_line(subject);
             let (suite, agent, model) = (&self.suite, self.agent(subject), subject.model);
             let runs = runs::load(suite, agent, model, &self.suite_place(&command, &self.near))?;
             let has_code = agent.command.is_some() || self.functions.for_agent(agent).is_some();
@@ -469,7 +477,7 @@ impl LoadedSuite {
     }
 
     /// What runs may not have been recorded with. `command`: what a person types to record the agent.
-    pub(crate) fn stale<'a>(&'a self, subject: Subject, command: &'a str) -> Stale<'a> {
+    pub(crate) fn stale<'a>(&'a self, subject: Subject, command: &'a RecordLine) -> Stale<'a> {
         let agent = self.agent(subject);
         Stale {
             agent,
@@ -506,7 +514,7 @@ impl LoadedSuite {
 
     /// Where the recordings of its agents go, but for those that say so themselves.
     pub(crate) fn recording_places(&self) -> Vec<PathBuf> {
-        let place = self.suite_place("", &self.near);
+        let place = self.suite_place(&NO_LINE, &self.near);
         let places = self.subjects().filter_map(|subject| {
             let agent = self.agent(subject);
             let wanted = place.lookup(&self.suite, agent, subject.model);

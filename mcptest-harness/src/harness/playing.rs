@@ -237,8 +237,8 @@ impl Player for AgentPlayer<'_> {
         }
     }
 
-    fn command(&self) -> String {
-        self.suite.record_command(self.subject)
+    fn record_again_command(&self) -> String {
+        self.suite.record_line(self.subject).all()
     }
 
     fn is_new(&self) -> bool {

@@ -288,7 +288,7 @@ impl Prepared {
                 LoadProblem::Text(text) => text.clone(),
                 LoadProblem::Load(error) => error.render(run.style),
             });
-            let rerun = rerun_line(&rerun_command(run.package, case));
+            let rerun = rerun_line(&rerun_command(run.package, case, false));
             let text = drawn.chain([rerun]).collect::<Vec<_>>().join("\n\n");
             let (package, name) = (run.package.to_owned(), case.clone());
             // A suite that does not load is shown under `--ignored` too.

@@ -9,7 +9,7 @@ use mcptest_suite::{Diagnostic, Span, portable_path};
 use super::lookup::{PlaceError, RunLookup};
 use super::near_names::NearNames;
 use super::pattern::without_detours;
-use crate::record::LiveError;
+use crate::record::{LiveError, RecordLine};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run, read_runs};
 use mcptest_trace::text::pluralize;
@@ -24,8 +24,8 @@ pub(crate) struct SuitePlace<'a> {
     pub(crate) shown_from: &'a Path,
     /// The suite's path below its root.
     pub(crate) relative: &'a Path,
-    /// The command that records the agent, without what it is told by its environment.
-    pub(crate) command: &'a str,
+    /// What a person types to record the agent.
+    pub(crate) command: &'a RecordLine,
     /// What lies where the suite's runs lie, once an agent has asked for it.
     pub(crate) near: &'a OnceLock<NearNames>,
 }
@@ -102,7 +102,7 @@ impl SuitePlace<'_> {
 pub(crate) fn read(
     agent: &Agent,
     wanted: &RunLookup<'_>,
-    command: &str,
+    command: &RecordLine,
 ) -> Result<Vec<Run>, Failure> {
     let files = wanted
         .files()
@@ -137,7 +137,7 @@ const MEANT: usize = 6;
 /// How many recordings that cannot be used are shown.
 const UNUSABLE: usize = 10;
 
-pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> Failure {
+pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &RecordLine) -> Failure {
     let span = agent
         .cassette
         .as_ref()
@@ -160,10 +160,12 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
             );
             let problem = match (declared, &put) {
                 (1, [one, _]) => problem.help(format!(
-                    "record it with `MCPTEST_RECORD=missing {command}`, or put a recording of your own at {one}"
+                    "record it with `{}`, or put a recording of your own at {one}",
+                    command.missing()
                 )),
                 (many, [_, several]) => problem.help(format!(
-                    "record {many} runs with `MCPTEST_RECORD=missing {command}`, or put recordings of your own at {several} and so on, one file for each run"
+                    "record {many} runs with `{}`, or put recordings of your own at {several} and so on, one file for each run",
+                    command.missing()
                 )),
             };
             let problem = near.iter().fold(problem, |problem, near| {
@@ -196,11 +198,11 @@ pub(crate) fn place_problem(agent: &Agent, error: PlaceError, command: &str) -> 
 }
 
 /// The recordings are of the built-in agent, and the agent has code of its own.
-pub(crate) fn of_another_agent(agent: &Agent, command: &str) -> Failure {
+pub(crate) fn of_another_agent(agent: &Agent, command: &RecordLine) -> Failure {
     let name = &agent.name.value;
     let problem =
         format!("the recordings of `{name}` are of the built-in agent, and it has code of its own");
-    let help = format!("record its own code: `MCPTEST_RECORD=all {command}`");
+    let help = format!("record its own code: `{}`", command.all());
     let problem = Diagnostic::new(problem).label(agent.name.span, "");
     problem.help(help).into()
 }
@@ -227,7 +229,7 @@ pub(crate) fn not_read_problem(agent: &Agent, paths: &[String]) -> Failure {
         .into()
 }
 
-fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
+fn count_problem(agent: &Agent, runs: &[Run], command: &RecordLine) -> Failure {
     let (declared, recorded) = (agent.runs.value, runs.len());
     let message = format!(
         "{} declared, {recorded} recorded",
@@ -246,13 +248,15 @@ fn count_problem(agent: &Agent, runs: &[Run], command: &str) -> Failure {
     };
     let help = if recorded == 0 {
         format!(
-            "record {} into the file that was found with `MCPTEST_RECORD=missing {command}`",
-            pluralize(declared, "run")
+            "record {} into the file that was found: `{}`",
+            pluralize(declared, "run"),
+            command.missing()
         )
     } else if recorded < declared {
         format!(
-            "record {} more with `MCPTEST_RECORD=missing {command}`, or write `runs: {recorded}`",
-            declared - recorded
+            "record {} more with `{}`, or write `runs: {recorded}`",
+            declared - recorded,
+            command.missing()
         )
     } else {
         format!(

@@ -1,6 +1,7 @@
 //! What a person types to record, or to run one case alone.
 
-use crate::command::command_line;
+use super::mode::{self, Mode};
+use crate::command::{command_line, command_line_again, shell_word};
 
 /// What a build needs that cannot run an agent.
 const FEATURE: &str = if cfg!(feature = "session") {
@@ -9,7 +10,7 @@ const FEATURE: &str = if cfg!(feature = "session") {
     " --features mcptest-harness/session"
 };
 
-/// How the runs of a suite are recorded: what a person types after the variable.
+/// How the runs of a suite are recorded.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RecordCommand {
     /// The crate's package; the folder's own where it is not known. An empty one is a folder without a crate, whose
@@ -25,26 +26,75 @@ pub(crate) struct RecordCommand {
     pub(crate) program: Vec<String>,
 }
 
+/// Who runs an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunsAgent {
+    /// The program that the suite names.
+    Program,
+    /// Code of the agent's own, which may be a function of the crate.
+    OwnCode,
+    /// The built-in agent, or whatever records all agents here.
+    Anything,
+}
+
+/// The line that records an agent and no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RecordLine {
+    /// A test that records where the variable says so.
+    Test(String),
+    /// The command that records: what stands before its flags, and after them.
+    Command(String, String),
+}
+
 /// What a person types to run one case alone. A folder without a crate has no package.
-pub(crate) fn rerun_command(package: &str, case: &str) -> String {
+pub(crate) fn rerun_command(package: &str, case: &str, is_ignored: bool) -> String {
+    let all = if is_ignored { "--include-ignored " } else { "" };
+    let words = format!("{all}--exact {case}");
     if package.is_empty() {
-        command_line(&format!("test --exact {case}"))
+        let again = command_line_again("test", &words);
+        again.unwrap_or_else(|| command_line(&format!("test {words}")))
     } else {
-        format!("cargo test -p {package} -- --exact {case}")
+        format!("cargo test -p {package} -- {words}")
+    }
+}
+
+impl RecordLine {
+    /// The line that records what a mode says.
+    pub(crate) fn in_mode(&self, mode: Mode) -> String {
+        match self {
+            Self::Test(line) => format!("{}={} {line}", mode::VARIABLE, mode.word()),
+            Self::Command(before, after) => {
+                let flag = match mode {
+                    Mode::Missing => "",
+                    Mode::All => "--all ",
+                    Mode::Changed => "--changed ",
+                };
+                format!("{before} {flag}{after}")
+            }
+        }
+    }
+
+    /// The line that records all runs again.
+    pub(crate) fn all(&self) -> String {
+        self.in_mode(Mode::All)
+    }
+
+    /// The line that records the missing runs.
+    pub(crate) fn missing(&self) -> String {
+        self.in_mode(Mode::Missing)
     }
 }
 
 impl RecordCommand {
-    /// The command that records the runs of one agent test and of no other, by its case's name below
-    /// the suite's. `by_program`: whether its own program runs it.
-    pub(crate) fn for_case(&self, case: &str, by_program: bool) -> String {
-        let feature = if self.own_loop && !by_program {
+    /// The line that records the runs of one agent test and of no other, by its case's name below the suite's.
+    pub(crate) fn for_case(&self, case: &str, by: RunsAgent) -> RecordLine {
+        let feature = if self.own_loop && by == RunsAgent::Anything {
             ""
         } else {
             FEATURE
         };
         let Some(package) = &self.package else {
-            return format!("cargo test{feature}");
+            return RecordLine::Test(format!("cargo test{feature}"));
         };
         // Cargo takes a pattern there; a target's own name may have a `-` for each `_`.
         let target = self.target.as_ref().map(|target| {
@@ -59,24 +109,25 @@ impl RecordCommand {
             "" => case.to_owned(),
             suite => format!("{suite}::{case}"),
         };
-        if !self.program.is_empty() {
-            let words: Vec<String> = self.program.iter().map(|word| shell_word(word)).collect();
-            return command_line(&format!("record --exact {case} -- {}", words.join(" ")));
+        // A part of a name may be in other names, and recording costs money.
+        let mut after = format!("--exact {case}");
+        let words = self.program.iter().map(|word| shell_word(word));
+        let words: Vec<String> = words.collect();
+        if !words.is_empty() {
+            after += &format!(" -- {}", words.join(" "));
         }
-        if package.is_empty() {
-            return rerun_command(package, &case);
+        let is_without_crate = package.is_empty();
+        // A function of a crate is in its tests alone.
+        let by_command = is_without_crate || !words.is_empty() || by == RunsAgent::Program;
+        let before = command_line_again("record", "").filter(|_| by_command);
+        let before = before.map(|line| line.trim_end().to_owned());
+        let before = before.or_else(|| is_without_crate.then(|| command_line("record")));
+        match before {
+            Some(before) => RecordLine::Command(before, after),
+            None => RecordLine::Test(format!(
+                "cargo test{feature} -p {package}{target} -- --exact {case}"
+            )),
         }
-        format!("cargo test{feature} -p {package}{target} -- --exact {case}")
-    }
-}
-
-/// A word as a person types it in a shell.
-fn shell_word(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=:,@%+\\".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
@@ -93,20 +144,41 @@ mod tests {
             own_loop: true,
             program: Vec::new(),
         };
+        let line = |command: &RecordCommand| command.for_case("desk", RunsAgent::Anything).all();
         assert_eq!(
-            command.for_case("desk", false),
-            "cargo test -p shop --test agents -- --exact refunds::desk"
+            line(&command),
+            "MCPTEST_RECORD=all cargo test -p shop --test agents -- --exact refunds::desk"
         );
         command.target = Some("my_agents".to_owned());
-        assert!(
-            command
-                .for_case("desk", false)
-                .contains(" --test 'my?agents' ")
-        );
+        assert!(line(&command).contains(" --test 'my?agents' "));
         command.own_loop = false;
         assert_eq!(
-            command.for_case("desk", false).contains("--features"),
+            line(&command).contains("--features"),
             !cfg!(feature = "session")
+        );
+    }
+
+    #[test]
+    fn an_agent_without_a_crate_is_recorded_by_the_command() {
+        let mut command = RecordCommand {
+            package: Some(String::new()),
+            suite: "refunds".to_owned(),
+            ..RecordCommand::default()
+        };
+        let line = command.for_case("desk", RunsAgent::OwnCode);
+        assert_eq!(
+            line.all(),
+            "cargo mcptest record --all --exact refunds::desk"
+        );
+        assert_eq!(line.missing(), "cargo mcptest record --exact refunds::desk");
+        assert_eq!(
+            line.in_mode(Mode::Changed),
+            "cargo mcptest record --changed --exact refunds::desk"
+        );
+        command.program = ["python", "my agent.py"].map(str::to_owned).to_vec();
+        assert_eq!(
+            command.for_case("desk", RunsAgent::Program).all(),
+            "cargo mcptest record --all --exact refunds::desk -- python 'my agent.py'"
         );
     }
 }

@@ -48,10 +48,12 @@ mod tool_line;
 
 #[cfg(feature = "session")]
 pub(crate) use budget::{micro_usd_to_spend, share_budgets};
-pub(crate) use command_line::{RecordCommand, rerun_command};
+pub(crate) use command_line::{RecordCommand, RecordLine, RunsAgent, rerun_command};
+#[cfg(not(feature = "session"))]
+pub(crate) use mode::VARIABLE;
 #[cfg(feature = "session")]
 pub(crate) use mode::allows_over_budget;
-pub(crate) use mode::{Mode, RecordRequest, VARIABLE, in_ci, read_record_request};
+pub(crate) use mode::{Mode, RecordRequest, in_ci, read_record_request};
 pub(crate) use prices::rates;
 pub(crate) use progress::format_usd;
 pub(crate) use progress::{Progress, Spent};

@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::work::Work;
 use super::{LiveRecording, to_failure};
 use crate::harness::loaded::LoadedSuite;
-use crate::record::{LiveError, Mode, VARIABLE, format_usd};
+use crate::record::{LiveError, Mode, format_usd};
 use crate::render::Failure;
 
 /// How many agents are named.
@@ -161,8 +161,7 @@ impl LiveRecording {
 
     /// A failure of an agent as it is shown outside of its cases.
     fn render_failure(&self, suite: &LoadedSuite, subject: Subject, failure: &Failure) -> String {
-        let command = suite.record_command(subject);
-        let rerun = format!("{VARIABLE}={} {command}", self.asked.mode.word());
+        let rerun = suite.record_line(subject).in_mode(self.asked.mode);
         failure.render(suite.source(), &rerun, Style::Plain)
     }
 }

@@ -291,7 +291,7 @@ fn with_subject<T>(
     subject: Subject,
     run: impl FnOnce(ToRecord<'_>) -> T,
 ) -> T {
-    let command = suite.record_command(subject);
+    let command = suite.record_line(subject);
     // What is recorded now was not there before.
     let (near, own_near) = (OnceLock::new(), OnceLock::new());
     run(ToRecord {

@@ -41,11 +41,11 @@ impl RecordingSession<'_> {
         if chosen {
             say(&format!(
                 "note: the runs of `{}` are chosen: {} of {} were recorded anew because they met a change, and the others are kept. How many of \
-                 them pass says little of the agent; `MCPTEST_RECORD=all {}` records all of them",
+                 them pass says little of the agent; `{}` records all of them",
                 agent.name.value,
                 places.len(),
                 agent.runs.value,
-                self.subject.place.command
+                self.subject.place.command.all()
             ));
         }
         Ok(false)

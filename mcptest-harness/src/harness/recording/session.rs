@@ -278,9 +278,9 @@ impl RecordingSession<'_> {
             error.problem = format!("run {number} of {declared}: {}", error.problem);
         }
         if number > 1 {
-            let word = self.recording.asked.mode.word();
-            let kept =
-                format!("the finished runs are kept; MCPTEST_RECORD={word} continues after them");
+            let line = self.subject.place.command;
+            let line = line.in_mode(self.recording.asked.mode);
+            let kept = format!("the finished runs are kept; `{line}` continues after them");
             error.note = Some(match error.note {
                 Some(note) => format!("{note}; {kept}").into(),
                 None => kept.into(),
@@ -321,10 +321,10 @@ impl RecordingSession<'_> {
                     "the existing runs were recorded with other turns, servers, faults or caps";
                 Err(to_failure(
                     agent,
-                    LiveError::new(problem)
-                        .help(format!(
-                            "record all of them again with `MCPTEST_RECORD=all {command}`, or take back the change"
-                        )),
+                    LiveError::new(problem).help(format!(
+                        "record all of them again with `{}`, or take back the change",
+                        command.all()
+                    )),
                 ))
             }
             _ => Ok(()),
