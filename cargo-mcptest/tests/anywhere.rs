@@ -264,7 +264,16 @@ fn recordings_are_played_to_a_program_that_no_suite_names() {
     let words = agent::program("agent");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let with_program = |arguments: &[&'static str]| [arguments, &["--"], words.as_slice()].concat();
-    mcptest(&folder, Some(&provider()), &with_program(&["record"])).exits(0);
+    let said = mcptest(&folder, Some(&provider()), &with_program(&["record"])).exits(0);
+    let line = untested(&said).unwrap_or_default();
+    assert!(
+        line.contains("stay green. `cargo mcptest play -- "),
+        "{said}"
+    );
+    assert!(
+        line.ends_with(" --exact agent --ignored --nocapture` tests the code"),
+        "{said}"
+    );
     let played = mcptest(&folder, None, &with_program(&["play"])).exits(0);
     assert!(
         played
@@ -298,6 +307,59 @@ fn recordings_are_played_to_a_program_that_no_suite_names() {
         unknown.stderr.contains("no case has this name"),
         "{unknown}"
     );
+}
+
+/// What recording says at its end, and nowhere else, of what it does not test.
+fn untested(said: &Finished) -> Option<&str> {
+    let begin = "not tested: ";
+    let line = said.stderr.lines().last();
+    let line = line.filter(|line| line.starts_with(begin));
+    let times = said.stderr.matches(begin).count();
+    assert_eq!(times, usize::from(line.is_some()), "{said}");
+    line
+}
+
+#[test]
+fn recording_ends_with_one_line_of_what_it_does_not_test() {
+    let folder = Folder::new().with_file("suites/refunds.yml", with_command());
+    let record = |more: &[&str]| {
+        let arguments = [&["record"], more].concat();
+        mcptest(&folder, Some(&provider()), &arguments).exits(0)
+    };
+    assert_eq!(untested(&record(&["--dry-run"])), None);
+    let told = "not tested: the code of `Refund agent`. If a prompt, a loop or a tool changes, the tests stay green. With `playback: {}` \
+                in the suite, they turn red";
+    assert_eq!(untested(&record(&[])), Some(told));
+    // Nothing is missing: nothing was recorded.
+    assert_eq!(untested(&record(&[])), None);
+    assert_eq!(untested(&record(&["--all"])), Some(told));
+    // What is recorded into another folder is compared, and not judged.
+    assert_eq!(untested(&record(&["--into", "new"])), None);
+    // Programs read the results, and people the line.
+    let json = record(&["--all", "--format", "json"]);
+    assert_eq!(json.stderr.matches(told).count(), 1, "{json}");
+    assert!(
+        serde_json::from_str::<Value>(&json.stdout).is_ok(),
+        "{json}"
+    );
+    // One of two agents is played: the line names the other.
+    let other = suite("")
+        .replace("agents:\n", "")
+        .replace("Refund agent", "Second agent");
+    let plays = with_command() + "  playback: {}\n";
+    let both = format!(
+        "{plays}{other}  command: {}\n",
+        json!(agent::program("agent"))
+    );
+    folder.write("suites/refunds.yml", both);
+    let said = record(&["--all"]);
+    assert_eq!(
+        untested(&said),
+        Some(&*told.replace("Refund", "Second")),
+        "{said}"
+    );
+    folder.write("suites/refunds.yml", plays);
+    assert_eq!(untested(&record(&["--all"])), None);
 }
 
 #[test]

@@ -274,6 +274,10 @@ impl Harness {
             mcptest_trace::record::say(&judged.without_case(made.len()));
         }
         let exit_code = output::run(&arguments, &verdicts, &names, trials);
+        let untested = recording.and_then(|recording| recording.untested_line(&self.program));
+        if let Some(line) = untested {
+            say(&line);
+        }
         if let Some(judged) = judged.as_ref().filter(|_| !arguments.list) {
             folder::write_requested_shard(|folder| judged.end(folder));
         }

@@ -111,10 +111,9 @@ impl RecordCommand {
         };
         // A part of a name may be in other names, and recording costs money.
         let mut after = format!("--exact {case}");
-        let words = self.program.iter().map(|word| shell_word(word));
-        let words: Vec<String> = words.collect();
+        let words = shell_words(&self.program);
         if !words.is_empty() {
-            after += &format!(" -- {}", words.join(" "));
+            after += &format!(" -- {words}");
         }
         let is_without_crate = package.is_empty();
         // A function of a crate is in its tests alone.
@@ -129,6 +128,12 @@ impl RecordCommand {
             )),
         }
     }
+}
+
+/// A program with its arguments, as a person types it in a shell.
+pub(crate) fn shell_words(program: &[String]) -> String {
+    let words: Vec<String> = program.iter().map(|word| shell_word(word)).collect();
+    words.join(" ")
 }
 
 #[cfg(test)]

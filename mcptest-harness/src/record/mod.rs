@@ -48,7 +48,7 @@ mod tool_line;
 
 #[cfg(feature = "session")]
 pub(crate) use budget::{micro_usd_to_spend, share_budgets};
-pub(crate) use command_line::{RecordCommand, RecordLine, RunsAgent, rerun_command};
+pub(crate) use command_line::{RecordCommand, RecordLine, RunsAgent, rerun_command, shell_words};
 #[cfg(not(feature = "session"))]
 pub(crate) use mode::VARIABLE;
 #[cfg(feature = "session")]

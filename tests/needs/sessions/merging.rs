@@ -37,11 +37,9 @@ pub(crate) fn the_page_from_a_change_to_a_merge() {
     // What the page goes on with, then what it says to do first.
     let code = block(PYTHON, "file: agent.py");
     folder.write("agent.py", code);
-    let suite = format!(
-        "{}    playback: {{}}\n",
-        block(PYTHON, &format!("file: {SUITE}"))
-    );
-    folder.write(SUITE, &suite);
+    let suite = block(PYTHON, &format!("file: {SUITE}"));
+    assert!(suite.contains("    playback: {}\n"));
+    folder.write(SUITE, suite);
     runs("$ cargo mcptest record\n…\n", Some(&model), 0);
     assert!(PAGE.contains("with `playback: {}` in the suite. Write `runs: 4` in the suite"));
     assert_eq!(suite.matches("runs: 2").count(), 1);

@@ -11,6 +11,7 @@
 //! - `prompt_date`: a date in the prompt, which is another one tomorrow;
 //! - `redaction_counts`: how much of it was a secret;
 //! - `own_driver`: what only an agent's own code records;
+//! - `unplayed`: what recordings alone do not test;
 //! - `own_loop`: who answers where the built-in agent does not; an agent with `command:` is run by that.
 
 mod announcement;
@@ -27,6 +28,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod unplayed;
 mod work;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,6 +58,7 @@ pub(crate) use announcement::Next;
 pub(crate) use own_loop::OwnLoop;
 pub(crate) use plan::Plan;
 use session::RecordingSession;
+use unplayed::UnplayedAgents;
 use work::Work;
 
 /// What a recorded run says of what was asked of the agent, and of the tools it was offered.
@@ -79,6 +82,8 @@ pub(crate) struct LiveRecording {
     refused: OnceLock<String>,
     /// How many played runs are kept for the cases that ask for them.
     kept: AtomicUsize,
+    /// The agents that were recorded, and whose code the suites do not test.
+    unplayed: UnplayedAgents,
 }
 
 /// What the environment asks to record, with the loop of one's own if there is one.
@@ -104,6 +109,7 @@ pub(crate) fn requested_recording(
         functions: functions.clone(),
         refused: OnceLock::new(),
         kept: AtomicUsize::new(0),
+        unplayed: UnplayedAgents::default(),
     }))
 }
 
@@ -199,6 +205,12 @@ impl LiveRecording {
             );
         }
         Ok(Some(folder))
+    }
+
+    /// What the runs that were recorded do not test, in one line. `program`: what runs every agent, if a person named it
+    /// beside the suites.
+    pub(crate) fn untested_line(&self, program: &[String]) -> Option<String> {
+        self.unplayed.line(program)
     }
 
     /// Records what is to be recorded of an agent, once: what a plan says, or what is found now.

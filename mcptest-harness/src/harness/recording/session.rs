@@ -129,6 +129,9 @@ impl RecordingSession<'_> {
         let ToRecord {
             agent, playback, ..
         } = self.subject;
+        if agent.command.is_some() && playback.is_none() {
+            self.recording.unplayed.add(&agent.name.value);
+        }
         let agent = &agent.name.value;
         let dated = last
             .zip(playback)

@@ -53,6 +53,7 @@ fn recording(asked: &Arc<AtomicUsize>, mode: Mode) -> LiveRecording {
         functions: AgentFunctions::default(),
         refused: OnceLock::new(),
         kept: AtomicUsize::new(0),
+        unplayed: UnplayedAgents::default(),
     }
 }
 
@@ -156,6 +157,7 @@ fn a_panic_is_the_failure_of_its_agent_alone() {
         functions: AgentFunctions::default(),
         refused: OnceLock::new(),
         kept: AtomicUsize::new(0),
+        unplayed: UnplayedAgents::default(),
     };
     let one = subject(&suite, "One");
     recording.record(&suite, one, None);
