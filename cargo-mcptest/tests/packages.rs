@@ -44,6 +44,8 @@ fn all_packages_have_the_version_of_the_workspace() {
     ] {
         assert_eq!(json(path)["version"], VERSION, "{path}");
     }
+    let badge = format!("\nVersion {VERSION}");
+    assert!(text("README.md").contains(&badge), "{badge}");
     let workspace = toml("Cargo.toml");
     let dependencies = workspace["workspace"]["dependencies"].as_table().unwrap();
     let own = dependencies

@@ -1,5 +1,5 @@
-//! A newcomer's path: `cargo new`, then word by word what the README says, and what the pages of the
-//! guide add to the crate. Its files are the code blocks below `<!-- file: … -->`, its outputs are
+//! A newcomer's path: `cargo new`, then word by word what the page *An agent in Rust* says, the failing case of the README,
+//! and what the other pages of the guide add to the crate. Its files are the code blocks below `<!-- file: … -->`, its outputs are
 //! those below `<!-- output: … -->` and `<!-- cases: … -->`, and the commands below
 //! `<!-- commands: demo -->` succeed.
 
@@ -12,11 +12,11 @@ use serde_json::Value;
 use crate::guide::{Block, block, blocks};
 use crate::support::folder::{Folder, write};
 use crate::support::process::Finished;
-use crate::support::workshop::{harness_path, run_cargo, share_packages};
+use crate::support::workshop::{harness_path, run_cargo, share_packages, workspace};
 
 const CASSETTE: &str = "suites/cassettes/Refund_agent__gpt-5.json";
 
-/// `cargo new --lib demo` with the README's lines at the end of its manifest. The path to the
+/// `cargo new --lib demo` with the page's lines at the end of its manifest. The path to the
 /// harness is that of this workspace, and the target has a name that no other crate here has.
 pub(crate) fn demo(folder: &Folder, blocks: &[Block]) -> PathBuf {
     run_cargo(folder.path(), &["new", "--vcs", "none", "--lib", "demo"]).exits(0);
@@ -94,8 +94,25 @@ fn take_refund_out(here: &Path) {
     fs::write(path, format!("{run:#}\n")).unwrap();
 }
 
+/// Writes what is printed in the place of what the README and the crate's README show: from its first line to its last.
+/// Does nothing unless `INSTA_UPDATE=always` asks for it.
+fn update_output(shown: &str, printed: &str) {
+    if !std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        return;
+    }
+    let (first, last) = (shown.lines().next().unwrap(), shown.lines().last().unwrap());
+    let from = printed.find(first).unwrap();
+    let to = from + printed[from..].find(last).unwrap() + last.len();
+    let right = format!("{}\n", &printed[from..to]);
+    for page in ["README.md", "mcptest-harness/README.md"] {
+        let page = workspace().join(page);
+        let text = fs::read_to_string(&page).unwrap();
+        fs::write(&page, text.replace(shown, &right)).unwrap();
+    }
+}
+
 #[test]
-fn the_readme_leads_from_cargo_new_to_a_green_case() {
+fn the_page_on_rust_leads_from_cargo_new_to_a_green_case() {
     let blocks = blocks();
     let folder = Folder::new();
     let here = demo(&folder, &blocks);
@@ -141,14 +158,14 @@ fn the_readme_leads_from_cargo_new_to_a_green_case() {
     let one = step(&["--", "--exact", "refunds::refund_agent"], 0);
     assert_eq!(one.outcomes().len(), 1);
 
-    // The failing case at the top of the README.
+    // The failing case of the README.
     take_refund_out(&here);
     let failed = step(&["::narrative"], 101);
     let output = block(&blocks, "output", "cargo test ::narrative");
-    assert!(
-        failed.stdout.contains(output),
-        "{failed}\nthe README shows\n{output}"
-    );
+    if !failed.stdout.contains(output) {
+        update_output(output, &failed.stdout);
+        panic!("{failed}\nthe README shows\n{output}");
+    }
     write_file(&here, &blocks, CASSETTE);
 
     // The standard harness and the checks in Rust beside it.

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::sessions::{
     Installation, PACKAGE, REQUIREMENTS, installed_once, library_for_typescript, program,
-    the_page_on_python, the_page_on_typescript,
+    the_page_on_python, the_page_on_typescript, the_readme,
 };
 use crate::support::folder::Folder;
 use crate::support::process::{self, Finished};
@@ -159,13 +159,17 @@ pub(crate) fn the_page_on_python_from_an_empty_environment() {
             );
         runs(&mut pip);
     };
-    the_page_on_python(&Installation {
-        folder: &Folder::new(),
+    let program = programs.join("mcptest-harness");
+    let at = |folder| Installation {
+        folder,
         call: "mcptest-harness",
-        program: &programs.join("mcptest-harness"),
+        program: &program,
         path: &path,
         install: &install,
-    });
+    };
+    let (page, readme) = (Folder::new(), Folder::new());
+    the_page_on_python(&at(&page));
+    the_readme(&at(&readme));
 }
 
 /// The npm packages of a program, packed: by name, with their files.

@@ -7,7 +7,7 @@
 //! | ```` ```yaml,agent ````, ```` ```yaml,suite ```` | keys of an agent, or of a suite beside its agents: they load in a suite |
 //! | `refused`, `message` | a suite that does not load, and what is said of it |
 //! | `cassette` | a recording: it is read, and needs each of its keys |
-//! | `file`, `cases`, `output`, `recording`, `twin`, `example`, `commands` | see [`USED`] |
+//! | `file`, `cases`, `output`, `shown`, `recording`, `twin`, `example`, `commands`, `run by` | see [`USED`] |
 //! | `options`, `keys`, `matchers` | no block but a table, made from the schema |
 
 mod blocks;
@@ -22,17 +22,16 @@ use crate::support::workshop::workspace;
 /// The marked blocks, page by page, and with what each is executed. A block that no test looks at is
 /// a block that nobody keeps true.
 const USED: &[(&str, &str, &str)] = &[
-    ("README.md", "output: cargo test ::narrative", "newcomer"),
-    ("README.md", "file: Cargo.toml", "newcomer"),
-    ("README.md", "file: tests/agents.rs", "newcomer"),
-    ("README.md", "file: suites/refunds.yml", "newcomer"),
+    ("README.md", "file: agent.py", "needs/sessions/pages"),
     (
         "README.md",
-        "file: suites/cassettes/Refund_agent__gpt-5.json",
-        "newcomer",
+        "file: suites/paying.yml",
+        "needs/sessions/pages",
     ),
-    ("README.md", "cases: cargo test --test agents", "newcomer"),
-    ("README.md", "part of: tests/examples.rs", "blocks"),
+    ("README.md", "shown: record", "needs/sessions/pages"),
+    ("README.md", "shown: playback", "needs/sessions/pages"),
+    ("README.md", "output: cargo test ::narrative", "newcomer"),
+    ("README.md", "run by: .ci/run", ".ci/run"),
     (
         "docs/agent-in-python.md",
         "install: packages",
@@ -62,6 +61,28 @@ const USED: &[(&str, &str, &str)] = &[
         "docs/agent-in-python.md",
         "shown: playback",
         "needs/sessions/pages",
+    ),
+    ("docs/agent-in-rust.md", "file: Cargo.toml", "newcomer"),
+    ("docs/agent-in-rust.md", "file: tests/agents.rs", "newcomer"),
+    (
+        "docs/agent-in-rust.md",
+        "file: suites/refunds.yml",
+        "newcomer",
+    ),
+    (
+        "docs/agent-in-rust.md",
+        "file: suites/cassettes/Refund_agent__gpt-5.json",
+        "newcomer",
+    ),
+    (
+        "docs/agent-in-rust.md",
+        "cases: cargo test --test agents",
+        "newcomer",
+    ),
+    (
+        "docs/agent-in-rust.md",
+        "part of: tests/examples.rs",
+        "blocks",
     ),
     (
         "docs/agent-in-typescript.md",

@@ -27,7 +27,7 @@ pub(super) use broken::{
 pub(super) use codex::codex_asks_by_http_where_there_is_no_websocket;
 pub(super) use desk::program;
 pub(super) use merging::the_page_from_a_change_to_a_merge;
-pub(super) use pages::{Installation, the_page_on_python, the_page_on_typescript};
+pub(super) use pages::{Installation, the_page_on_python, the_page_on_typescript, the_readme};
 pub(super) use product::a_coding_agent_from_the_registry;
 pub(super) use typescript::{
     library_for_typescript, own_tools_of_a_loop_in_text_in_javascript,

@@ -12,6 +12,7 @@ use crate::support::folder::Folder;
 use crate::support::process;
 use crate::support::transcript::matches_transcript;
 
+const README: &str = include_str!("../../../README.md");
 pub(super) const PYTHON: &str = include_str!("../../../docs/agent-in-python.md");
 const TYPESCRIPT: &str = include_str!("../../../docs/agent-in-typescript.md");
 
@@ -143,6 +144,27 @@ fn is_followed(
     at.prints(None, &red, 1);
     folder.write(agent, code);
     at.prints(None, &format!("$ {play}\n…\n"), 0);
+}
+
+/// Does what the README says, where the packages of the page on Python are installed.
+pub(in super::super) fn the_readme(at: &Installation<'_>) {
+    let folder = at.folder;
+    let code = block(README, "file: agent.py");
+    folder.write("agent.py", code);
+    folder.write(
+        "suites/paying.yml",
+        block(README, "file: suites/paying.yml"),
+    );
+    let provider = provider();
+    at.prints(Some(&provider), block(README, "shown: record"), 0);
+    drop(provider);
+    let test = format!("$ {} test\n…\n", at.call);
+    at.prints(None, &test, 0);
+    let [old, new] = ["a refund clerk", "a polite refund clerk"];
+    folder.write("agent.py", replaced(README, code, old, new));
+    at.prints(None, block(README, "shown: playback"), 101);
+    folder.write("agent.py", code);
+    at.prints(None, &test, 0);
 }
 
 pub(in super::super) fn the_page_on_python(at: &Installation<'_>) {
