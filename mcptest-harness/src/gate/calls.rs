@@ -129,7 +129,6 @@ impl EachRun for CallLimits {
 
     fn explain(&self, input: &Input<'_>, run: &Run, _counts: &CallCounts) -> Vec<Evidence> {
         let results = run.trace.results_by_call();
-        let unknown = run.trace.errors_unknown() > 0;
         let told = run
             .trace
             .tool_calls
@@ -140,7 +139,6 @@ impl EachRun for CallLimits {
                 let mark = match result {
                     Some(result) if result.is_error => " (an error)",
                     _ if is_left => " (ended by control flow)",
-                    Some(result) if unknown && !result.error_known => " (an error or not)",
                     Some(_) => "",
                     None => " (no result)",
                 };
@@ -151,10 +149,35 @@ impl EachRun for CallLimits {
             [] => "none".to_owned(),
             told => shorten(&told.join(", "), 400),
         };
-        let calls = Evidence::Text(format!("calls: {shown}"));
+        let unknown = unknown_errors(run).map_or_else(String::new, |calls| format!("\n{calls}"));
+        let calls = Evidence::Text(format!("calls: {shown}{unknown}"));
         let unpriced = unknown_cost(self, input, run).map(Evidence::Text);
         std::iter::once(calls).chain(unpriced).collect()
     }
+}
+
+/// Of which calls the recording does not say if they ended in an error, once for all of them.
+fn unknown_errors(run: &Run) -> Option<String> {
+    if run.trace.errors_unknown() == 0 {
+        return None;
+    }
+    let calls = run.trace.tool_calls.iter().zip(run.trace.results_by_call());
+    let unknown = calls.enumerate().filter_map(|(place, (call, result))| {
+        let is_left = call.own.as_ref().is_some_and(|own| own.left);
+        let is_unknown = result.is_some_and(|result| !result.is_error && !result.error_known);
+        (is_unknown && !is_left).then(|| (place + 1).to_string())
+    });
+    let unknown: Vec<String> = unknown.collect();
+    let which = match unknown.as_slice() {
+        [] => return None,
+        [_] if run.trace.tool_calls.len() == 1 => "this call".to_owned(),
+        all if all.len() == run.trace.tool_calls.len() => "any of these calls".to_owned(),
+        [one] => format!("call {one}"),
+        several => format!("calls {}", shorten(&several.join(", "), 100)),
+    };
+    Some(format!(
+        "the recording does not say of {which} if it ended in an error"
+    ))
 }
 
 /// Why nobody knows what a run cost, where that is asked.
