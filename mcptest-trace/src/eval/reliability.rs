@@ -111,7 +111,7 @@ pub struct ReliabilitySummary {
     pub variance_amplification: u64,
     /// `0..=100`: 100 when all passed, lower the later failures come; 0 without a run.
     pub graceful_degradation: u64,
-    /// Empirical pass^k over the first `k` runs in percent, rounded down; index 0 is `k = 1`.
+    /// The k-th power of the share of passes among the first `k` runs in percent, rounded down; index 0 is `k = 1`.
     pub decay_curve: Vec<u64>,
     /// Lower end of the Wilson interval of the pass rate in percent; 0 without a run.
     pub ci_low: f64,
@@ -169,7 +169,7 @@ metrics! { ReliabilitySummary as summary {
     Measure::new("reliability.pass_rate", Unit::Percent)
         .higher_is_better("the share of runs that pass") => summary.pass_rate,
     Measure::new("reliability.decay_curve", Unit::Percent)
-        .higher_is_better("empirical pass^k over the first k runs; index 0 is k = 1")
+        .higher_is_better("the k-th power of the share of passes among the first k runs; index 0 is k = 1")
         .list() => summary.decay_curve.clone(),
     Measure::new("reliability.ci_low", Unit::Percent)
         .higher_is_better("lower end of the confidence interval of the pass rate") => summary.ci_low,
@@ -184,7 +184,7 @@ metrics! { ReliabilitySummary as summary {
         .higher_is_better("chance that one of k runs passes; index 0 is k = 1")
         .list() => summary.pass_at.clone(),
     Measure::new("reliability.pass_hat", Unit::Fraction)
-        .higher_is_better("chance that all of k runs pass; index 0 is k = 1")
+        .higher_is_better("pass^k: the chance that all of k runs pass; index 0 is k = 1")
         .list() => summary.pass_hat.clone(),
 } }
 
