@@ -225,7 +225,7 @@ fn a_report_for_a_pull_request_shows_agents_and_failures() {
         &["report", "--format", "markdown", "-o", "report.md"],
     )
     .exits(1);
-    assert_eq!(red.stdout, "");
+    assert_eq!(red.stdout, "report.md\n");
     let text = fs::read_to_string(folder.at("report.md")).unwrap();
     let (before, after) = text.split_once("\n````text\n").unwrap();
     assert!(

@@ -7,7 +7,8 @@
 //! - `dropped`: agents of the baseline that no suite asks for any more;
 //! - `elsewhere`: recordings of the baseline where no suite of today looks for them;
 //! - `pair`: which runs of an agent are compared with which;
-//! - `remedy`: which runs to record where nothing can be told.
+//! - `remedy`: which runs to record where nothing can be told;
+//! - `standing`: how each agent stands beside the baseline.
 //!
 //! What is computed of them is [`mcptest_trace::evidence::compare`].
 
@@ -18,6 +19,7 @@ mod pair;
 mod recordings_folder;
 mod remedy;
 mod side;
+mod standing;
 mod unattributed;
 
 use std::collections::BTreeMap;
@@ -46,6 +48,7 @@ use recordings_folder::PackageLayout;
 pub(crate) use recordings_folder::declared_folders;
 use remedy::{MissingRuns, RecordedAgent};
 use side::{Side, SidePlace};
+pub(crate) use standing::Standing;
 
 /// Compares two sets of recordings: did your agents get worse, or more expensive?
 ///

@@ -173,7 +173,7 @@ impl Repository {
         self.run_log(&arguments)
     }
 
-    fn run_log(&self, arguments: &[&str]) -> Result<Vec<Commit>, GitProblem> {
+    pub(super) fn run_log(&self, arguments: &[&str]) -> Result<Vec<Commit>, GitProblem> {
         let log = ["log", "--date-order", "--format=%H%x00%ct%x00%s"];
         let said = self.run(&[&log[..], arguments].concat())?;
         let commits = said.lines().filter_map(|line| {

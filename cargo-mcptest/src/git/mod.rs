@@ -4,6 +4,7 @@
 //! What is found lies in a temporary folder like the package lies in its repository, so that suites
 //! find their recordings in it as they do in the package.
 
+mod checked_out;
 mod history;
 mod objects;
 mod problem;
@@ -18,6 +19,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+pub(crate) use checked_out::CommitState;
 pub(crate) use history::{Commit, FileKind, History, RepositoryPaths};
 use objects::{Objects, TreeEntry};
 use problem::GitProblem;

@@ -1,13 +1,15 @@
 //! What the page shows besides verdicts: what changed since a baseline, which thresholds tell good runs
 //! from bad ones, which broken runs the suites notice.
 
+use std::collections::BTreeMap;
+
 use mcptest_suite::escape;
-use mcptest_trace::evidence::compare::{AgentNames, Comparison};
+use mcptest_trace::evidence::compare::AgentNames;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::calibrate::{Promise, SuiteCalibration};
-use crate::compare::{Compare, Compared, ComparisonArgs, Sides};
+use crate::compare::{Compare, Compared, ComparisonArgs, Sides, Standing};
 use crate::failure::Failure;
 use crate::judging::{Filter, OpenPackage};
 use crate::mutants;
@@ -66,8 +68,12 @@ pub(super) struct BaselineChanges {
     baseline: String,
     /// The comparison on one line.
     summary: String,
-    /// The agents that changed: the stem, the verdict, and what only one side does.
-    rows: Vec<(String, String, String)>,
+    /// The agents that changed, those that fail first: the name, how many runs passed before and now, the verdict, and
+    /// what only one side does.
+    rows: Vec<[String; 4]>,
+    /// How each agent stands beside the baseline, by its own case.
+    #[serde(skip)]
+    pub(super) standings: BTreeMap<String, Standing>,
 }
 
 impl EvidencePages {
@@ -132,13 +138,12 @@ impl EvidencePages {
             let mut page = compared.json();
             page["said"] =
                 json!({ "baseline": baseline, "candidate": candidate, "outcomes": outcomes });
+            // The page shows them in one order.
+            page["agents"] = json!(compared.comparison.ranked());
             page["rows"] = json!(compared.comparison.rows());
             page["rule"] = json!(compared.comparison.rule_line());
             page["notes"] = json!(compared.notes());
-            evidence.changes = Some(BaselineChanges::from_comparison(
-                &compared.comparison,
-                baseline,
-            ));
+            evidence.changes = Some(BaselineChanges::new(&compared, baseline));
             evidence.pages.push(("compare", page));
             evidence.compared = Some(compared);
         }
@@ -179,16 +184,17 @@ impl ReportEvidence {
 }
 
 impl BaselineChanges {
-    fn from_comparison(comparison: &Comparison, baseline: String) -> Self {
+    fn new(compared: &Compared, baseline: String) -> Self {
+        let comparison = &compared.comparison;
         let names = AgentNames::from_comparison(comparison);
         // The first row is the head.
         let rows = comparison.rows().into_iter().skip(1);
-        let agents = comparison.agents.iter().zip(rows);
+        let agents = comparison.ranked().into_iter().zip(rows);
         let changed = agents.filter(|(agent, _)| agent.is_reported(&comparison.options));
-        let mut rows: Vec<(String, String, String)> = changed
+        let mut rows: Vec<[String; 4]> = changed
             .map(|(_, row)| {
-                let [agent, .., verdict] = row.cells;
-                (agent, verdict, row.described.unwrap_or_default())
+                let [agent, passed, .., verdict] = row.cells;
+                [agent, passed, verdict, row.described.unwrap_or_default()]
             })
             .collect();
         for (what, agents) in [
@@ -197,20 +203,21 @@ impl BaselineChanges {
             ("dropped", &comparison.dropped),
         ] {
             let agents = agents.iter();
-            rows.extend(agents.map(|agent| (names.escaped(agent), what.to_owned(), String::new())));
+            rows.extend(agents.map(|agent| {
+                let name = names.escaped(agent);
+                [name, String::new(), what.to_owned(), String::new()]
+            }));
         }
         rows.extend(comparison.not_comparable.iter().map(|agent| {
             let first = agent.differences.first().cloned().unwrap_or_default();
-            (
-                names.escaped(&agent.agent),
-                "not comparable".to_owned(),
-                first,
-            )
+            let name = names.escaped(&agent.agent);
+            [name, String::new(), "not comparable".to_owned(), first]
         }));
         Self {
             baseline,
             summary: comparison.notes().pop().unwrap_or_default(),
             rows,
+            standings: compared.standings(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod history;
 mod html;
 mod junit;
 mod markdown;
+mod state;
 
 use std::fs;
 use std::io;
@@ -20,6 +21,7 @@ use serde_json::json;
 
 use evidence::EvidencePages;
 use html::Remarks;
+use state::ReportState;
 
 use crate::compare::Compared;
 use crate::failure::Failure;
@@ -57,7 +59,8 @@ pub(crate) struct Report {
     /// The format of the report.
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
-    /// The file to write. Without this option: `target/mcptest/report.html` for a page, standard output for other formats.
+    /// The file to write; the command prints its name. Without this option: `target/mcptest/report.html` for a page,
+    /// standard output for other formats.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -120,6 +123,7 @@ impl Report {
         let text = match self.format {
             ReportFormat::Html => {
                 let remarks = Remarks {
+                    state: ReportState::read(work_tree, evidence.compared.as_ref()),
                     changes: evidence.changes,
                     pages: evidence.pages,
                     notes: [&verdicts.notes[..], &evidence.notes].concat(),
@@ -143,7 +147,10 @@ impl Report {
             writeln!(output.err, "note: {}", escape(note))?;
         }
         match &self.output {
-            Some(path) => write(path, &text)?,
+            Some(path) => {
+                write(path, &text)?;
+                writeln!(output.out, "{}", path.display())?;
+            }
             None if self.format == ReportFormat::Html => {
                 let target = &verdicts.opened.package.target;
                 let name = "mcptest/report.html";

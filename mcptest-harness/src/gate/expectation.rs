@@ -302,7 +302,7 @@ fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<Breach>) -> Finding {
             let check = &about.checks[*index];
             let named = check.name.as_ref();
             let named = named.map_or(String::new(), |name| format!(" ({})", name.value));
-            let problem = Diagnostic::new(message + &named).label(check.target.span, found);
+            let problem = Diagnostic::new(message + &named).label(check.target.span, found.clone());
             check.message.iter().fold(problem, Diagnostic::note)
         }
         Cause::Default { .. } => {
@@ -320,7 +320,10 @@ fn finding(about: &About<'_>, cause: &Cause, breaches: Vec<Breach>) -> Finding {
     }
     let help = breaches.iter().find_map(|breach| breach.help.clone());
     problem.helps.extend(help);
-    evidence(problem, about.runs.len(), breaches, alike)
+    let mut finding = evidence(problem, about.runs.len(), breaches, alike);
+    let is_beside = alike && matches!(cause, Cause::Check(_));
+    finding.found = is_beside.then_some(found);
+    finding
 }
 
 /// The runs with the same evidence are shown together.

@@ -18,6 +18,8 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone)]
 pub(crate) struct Finding {
     pub(crate) problem: Diagnostic,
+    /// What was found, where the place of the problem says it and the message does not.
+    pub(crate) found: Option<String>,
     pub(crate) evidence: Vec<Evidence>,
 }
 
@@ -34,6 +36,7 @@ impl Finding {
     pub(crate) fn new(problem: Diagnostic) -> Self {
         Self {
             problem,
+            found: None,
             evidence: Vec::new(),
         }
     }

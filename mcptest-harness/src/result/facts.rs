@@ -80,6 +80,10 @@ pub struct FindingFacts {
     /// Where it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Position>,
+    /// What was found instead, as words on one line: `found 3`; absent where the message says it, and where the runs
+    /// differ in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
     /// Facts that explain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

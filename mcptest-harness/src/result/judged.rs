@@ -226,6 +226,7 @@ pub(crate) fn failure_facts(failure: &Failure, text: String, source: &Source) ->
                 .primary
                 .as_ref()
                 .map(|label| to_position(source, label.span)),
+            found: finding.found.clone(),
             notes: problem.notes.clone(),
             helps: problem.helps.clone(),
             evidence: evidence.collect(),

@@ -70,7 +70,8 @@ pub(super) struct RunView {
     closing: Option<Vec<ClosingPiece>>,
     /// What the closing claims, then what earlier messages do.
     claims: Vec<ClaimView>,
-    scores: [f64; 4],
+    /// The sub-scores of stability, where the suite asks for stability.
+    scores: Option<[f64; 4]>,
     energy: Option<EnergyView>,
     /// The tools that the plan expects and that were never called.
     missing: Vec<String>,
@@ -136,7 +137,13 @@ impl AgentView {
         };
         let plan: Vec<String> = test.plan().into_iter().map(str::to_owned).collect();
         let apart = first_difference(runs);
-        let mut views: Vec<RunView> = runs.iter().map(|run| run_view(test, run)).collect();
+        let asks_for_stability = results
+            .iter()
+            .any(|result| result.gate.as_deref() == Some("stability"));
+        let mut views: Vec<RunView> = runs
+            .iter()
+            .map(|run| run_view(test, run, asks_for_stability))
+            .collect();
         for view in &mut views {
             view.apart = apart.filter(|at| *at <= view.calls.len());
             view.missing = mark_plan(&plan, &mut view.calls);
@@ -147,9 +154,6 @@ impl AgentView {
         let outcomes: Option<Vec<bool>> = views.iter().map(|run| run.passed).collect();
         let outcomes = outcomes.filter(|outcomes| !outcomes.is_empty());
         let pass_hat = outcomes.map_or_else(Vec::new, |outcomes| summarize(&outcomes).pass_hat);
-        let asks_for_stability = results
-            .iter()
-            .any(|result| result.gate.as_deref() == Some("stability"));
         let mut cases: Vec<CaseView> = results.iter().map(|result| case_view(result)).collect();
         Self {
             notes: take_shared_notes(&mut cases),
@@ -176,8 +180,24 @@ fn case_view(result: &CaseResult) -> CaseView {
         targets: result.targets.clone(),
         judged: judged.map(|(what, count)| (what.clone(), *count)).collect(),
         notes: result.notes.clone(),
-        failure: result.failure.as_ref().map(|failure| failure.text.clone()),
+        failure: result
+            .failure
+            .as_ref()
+            .map(|failure| without_notes(&failure.text, &result.notes)),
     }
+}
+
+/// The text of a failure without the notes that stand beside it.
+fn without_notes(text: &str, notes: &[String]) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if !notes.iter().any(|note| note == line.trim()) {
+            lines.push(line);
+        } else if lines.last().is_some_and(|before| before.is_empty()) {
+            lines.pop();
+        }
+    }
+    lines.join("\n")
 }
 
 /// Takes what several cases say out of them: it is of the runs, and is said once.
@@ -238,7 +258,7 @@ fn prompts(runs: &[Run]) -> Vec<(String, Vec<usize>)> {
     prompts
 }
 
-fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
+fn run_view(test: &AgentTest<'_>, run: &Run, asks_for_stability: bool) -> RunView {
     let trace = &run.trace;
     let recorded = outcome::recorded_outcome(run);
     let stop = trace.conversation.stop_reason.as_ref();
@@ -259,7 +279,7 @@ fn run_view(test: &AgentTest<'_>, run: &Run) -> RunView {
         calls: calls(run),
         closing,
         claims,
-        scores: agent_stability(trace).scores(),
+        scores: asks_for_stability.then(|| agent_stability(trace).scores()),
         energy,
         missing: Vec::new(),
         apart: None,
@@ -335,6 +355,16 @@ mod tests {
             notes: notes.iter().map(|note| (*note).to_owned()).collect(),
             failure: None,
         }
+    }
+
+    #[test]
+    fn a_note_beside_a_failure_is_not_told_in_it_again() {
+        let notes = ["errors unknown in 4 results".to_owned()];
+        let text =
+            "error: no\n\n  calls: a\n\n  errors unknown in 4 results\n\nrun this case alone: x";
+        let left = "error: no\n\n  calls: a\n\nrun this case alone: x";
+        assert_eq!(without_notes(text, &notes), left);
+        assert_eq!(without_notes(text, &[]), text);
     }
 
     #[test]

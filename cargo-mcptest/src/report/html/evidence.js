@@ -36,8 +36,12 @@
       draw("circle", { cx: x(value), cy: 7, r: 3.5, class: "dot" })));
   }
 
+  // The verdict stands beside what it is about, where a narrow page shows it.
+  const ORDER = [0, 1, 4, 2, 3];
+
   function compare(data) {
-    const parts = [make("p", {}, `${data.said.baseline} → ${data.said.candidate}; outcomes ${data.said.outcomes}`)];
+    const parts = [make("p", {}, marked(data.headline)),
+      make("p", { class: "faint" }, shortHashes(data.said.baseline), " → ", shortHashes(data.said.candidate), "; outcomes ", marked(data.said.outcomes))];
     const [outcomes, cost] = [data.suite.outcomes, data.suite.cost];
     const between = (ends) => (ends ? `, 95% interval ${ends.map((end) => short(+end.toFixed(2))).join(" to ")}` : ", no interval");
     const cards = [];
@@ -64,21 +68,21 @@
       const ratios = shifts.flatMap((shift) => (shift && shift.interval ? [shift.interval.low, shift.interval.high] : []));
       const reach = Math.max(Math.log(1.5), ...ratios.filter((ratio) => ratio > 0).map((ratio) => Math.abs(Math.log(ratio))));
       parts.push(make("h2", {}, "Agent by agent"), data.rule && make("p", { class: "faint" }, data.rule), wide("Agent by agent", make("table", {},
-        make("thead", {}, make("tr", {}, head.cells.map((title) => make("th", { scope: "col" }, title)))),
+        make("thead", {}, make("tr", {}, ORDER.map((at) => make("th", { scope: "col" }, head.cells[at])))),
         make("tbody", {}, rows.map((row, at) => make("tr", {},
           make("th", { scope: "row", class: "row" }, row.cells[0]),
           make("td", { class: "fixed" }, row.cells[1]),
+          make("td", { class: "said" }, verdictOf(row.cells[4]), row.described && make("div", { class: "faint" }, marked(row.described))),
           make("td", { class: "fixed" }, row.cells[2], picture(shifts[at], reach, row.cells[2])),
-          make("td", { class: "fixed" }, row.cells[3]),
-          make("td", { class: "said" }, verdictOf(row.cells[4]), row.described && make("div", { class: "faint" }, row.described))))))));
+          make("td", { class: "fixed" }, row.cells[3])))))));
     }
-    parts.push(make("h2", {}, "Notes"), make("pre", { class: "wrap", tabindex: "0", "aria-label": "Notes" }, data.notes.join("\n")));
+    parts.push(make("h2", {}, "Notes"), make("ul", {}, data.notes.map((note) => make("li", {}, marked(note)))));
     return parts;
   }
 
   // The verdict's word, then what it rests on.
-  const FOUND = /^(regressed|costlier|improved|cheaper|no evidence|too few runs|nothing to lose|other)\b[: ]*(.*)$/;
-  const GOODNESS = { regressed: "bad", costlier: "bad", improved: "good", cheaper: "good" };
+  const FOUND = /^(regressed|costlier|improved|cheaper|no evidence|cannot be told yet|too few runs|nothing to lose|other)\b[: ]*(.*)$/;
+  const GOODNESS = { regressed: "bad", costlier: "bad", improved: "good", cheaper: "good", "cannot be told yet": "odd" };
   function verdictOf(text) {
     const found = FOUND.exec(text);
     return found ? [make("strong", { class: GOODNESS[found[1]] }, found[1]), found[2] && make("div", {}, found[2])] : text;
@@ -180,7 +184,7 @@
       group.shown.map((one) => make("details", { open: one === group.shown[0] },
         make("summary", {}, one.line),
         make("p", { class: "faint" }, "in " + clean(one.origin), one.covered ? null : "; no gate holds on this run"),
-        make("pre", { class: "diff", tabindex: "0", "aria-label": "Difference of " + clean(one.line) }, one.diff.trimEnd().split("\n").map((line) =>
+        lines("Difference of " + clean(one.line), "diff", one.diff.trimEnd().split("\n").map((line) =>
           make("span", { class: line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : null }, line + "\n"))))),
       more > 0 && make("p", { class: "faint" }, `and ${count(more, "other")}`),
     ];

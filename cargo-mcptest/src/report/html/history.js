@@ -1,7 +1,9 @@
 // ---- the history
 
   const dated = (commit) => new Date(1000 * commit.time).toISOString().slice(0, 10);
-  const named = (commit) => `${commit.name.slice(0, 10)} ${dated(commit)} ${commit.subject}`;
+  const named = (one) => [commit(one.name), ` ${dated(one)} ${one.subject}`];
+  // The same as a text.
+  const label = (one) => `${one.name.slice(0, 12)} ${dated(one)} ${one.subject}`;
   const KINDS = { worse: "bad", better: "good", other: "odd" };
   const rounded = (number) => (number >= 100 ? grouped(Math.round(number)) : String(+number.toPrecision(3)));
 
@@ -10,9 +12,10 @@
     const changes = agents.flatMap((agent) => agent.changes.map((change) => ({ ...change, agent })));
     changes.sort((one, other) => other.commit - one.commit);
     return [
-      make("p", {}, `${count(commits.length, "commit")} that touched recordings or results, ${named(commits[0])} to ${named(commits[commits.length - 1])}. `,
+      make("p", {}, `${count(commits.length, "commit")} that touched recordings or results: `, named(commits[0]),
+        commits.length > 1 && [" to ", named(commits[commits.length - 1])], ". ",
         `The suites of today judge ${count(data.files, "recording")} of these commits. A mark is a commit in which a test finds a change; if nothing changed, the chance of any mark is at most 5 % for outcomes, and the same for tokens, for time and for dollars.`),
-      data.notes.map((note) => make("p", { class: "odd" }, note)),
+      data.notes.map((note) => make("p", { class: "odd" }, marked(note))),
       make("h2", {}, "Changes"),
       changes.length === 0 ? make("p", {}, "No commit changed what the agents do by more than chance.")
         : plain("Changes", ["agent test", "what changed", "commit"], changes.map((change) => [
@@ -59,8 +62,8 @@
     const high = most || 1.1 * Math.max(...points.map(([, values]) => values[1]), 1e-9);
     const x = (at) => left + (at * (width - left - 10)) / Math.max(commits.length - 1, 1);
     const y = (number) => height - bottom - (Math.min(number, high) * (height - bottom - top)) / high;
-    const label = `${title}: ` + points.map(([at, values]) => `${rounded(values[1])} in ${commits[at].name.slice(0, 10)}`).join(", ");
-    const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+    const text = `${title}: ` + points.map(([at, values]) => `${rounded(values[1])} in ${commits[at].name.slice(0, 12)}`).join(", ");
+    const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text });
     for (const number of [0, high / 2, high]) {
       picture.append(draw("line", { x1: left, x2: width - 10, y1: y(number), y2: y(number), class: "axis" }),
         draw("text", { x: left - 5, y: y(number) + 4, "text-anchor": "end" }, rounded(number)));
@@ -71,12 +74,27 @@
     const path = points.map(([at, [, middle]], place) => `${place ? "L" : "M"}${x(at)} ${y(middle)}H${x(end(place))}`).join("");
     picture.append(draw("path", { d: path, class: "curve" }));
     points.forEach(([at, [, middle]]) => picture.append(draw("circle", { cx: x(at), cy: y(middle), r: 2.5, class: "dot" },
-      draw("title", {}, named(commits[at]) + ": " + rounded(middle)))));
+      draw("title", {}, label(commits[at]) + ": " + rounded(middle)))));
     for (const change of agent.changes.filter(({ of }) => of === key || of === "asked")) {
       picture.append(draw("line", { x1: x(change.commit), x2: x(change.commit), y1: top - 6, y2: height - bottom, class: "change " + change.kind },
-        draw("title", {}, `${change.kind}: ${named(commits[change.commit])}: ${said(change)}`)));
+        draw("title", {}, `${change.kind}: ${label(commits[change.commit])}: ${said(change)}`)));
     }
-    picture.append(draw("text", { x: left, y: height - 4 }, dated(commits[0])),
-      draw("text", { x: width - 10, y: height - 4, "text-anchor": "end" }, dated(commits[commits.length - 1])));
+    days(commits, x, [left, width - 10]).forEach(([at, anchor, day]) => picture.append(draw("text", { x: at, y: height - 4, "text-anchor": anchor, class: "day" }, day)));
     return make("figure", {}, make("figcaption", {}, title), picture);
+  }
+
+  // The days on the axis, each once: the first and the last one, and those between them for which there is room.
+  function days(commits, x, [from, to]) {
+    const ROOM = 70;
+    const firsts = commits.map((one, at) => [x(at), dated(one)]).filter(([, day], at) => at === 0 || dated(commits[at - 1]) !== day);
+    const last = dated(commits[commits.length - 1]);
+    const placed = [[from, "start", firsts[0][1]]];
+    if (last === firsts[0][1]) return placed;
+    let taken = from + ROOM;
+    for (const [at, day] of firsts.slice(1)) {
+      if (day === last || placed.some(([, , known]) => known === day) || at - ROOM / 2 < taken || at + ROOM / 2 > to - ROOM) continue;
+      placed.push([at, "middle", day]);
+      taken = at + ROOM / 2;
+    }
+    return [...placed, [to, "end", last]];
   }

@@ -26,10 +26,13 @@ use overview::Overview;
 use serde_json::Value;
 
 use super::evidence::BaselineChanges;
+use super::state::ReportState;
 
 /// What is said beside the verdicts.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
+    /// Which state of which project it is.
+    pub(super) state: ReportState,
     /// What changed since a baseline.
     pub(super) changes: Option<BaselineChanges>,
     /// Pages of their own, each with its address.
@@ -49,7 +52,7 @@ pub(super) fn render(
     for (name, page) in &remarks.pages {
         pieces += &data_element(name, page)?;
     }
-    let mut overview = Overview::new(package.name(), remarks);
+    let mut overview = Overview::new(remarks);
     for result in results.iter().filter(|result| result.agent.is_none()) {
         overview.add_suite_case(result);
     }

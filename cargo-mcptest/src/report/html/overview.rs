@@ -1,5 +1,7 @@
 //! What the first page shows: verdicts, how reliable the agents are, what they cost, one row each.
 
+use std::collections::BTreeMap;
+
 use mcptest::judge::AgentTest;
 use mcptest::result::{CaseResult, CaseStatus, FailureFacts};
 use mcptest_trace::eval::summarize;
@@ -8,7 +10,9 @@ use serde::Serialize;
 
 use super::Remarks;
 use super::agent::AgentView;
+use crate::compare::Standing;
 use crate::report::evidence::BaselineChanges;
+use crate::report::state::ReportState;
 
 /// The most runs that the curve goes to.
 const LONGEST_CURVE: usize = 32;
@@ -19,7 +23,8 @@ const LINES: usize = 6;
 /// The first page.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Overview {
-    package: String,
+    #[serde(flatten)]
+    state: ReportState,
     passed: usize,
     failed: usize,
     ignored: usize,
@@ -39,6 +44,9 @@ pub(super) struct Overview {
     /// The addresses of the pages that there are besides.
     pages: Vec<&'static str>,
     notes: Vec<String>,
+    /// How each agent stands beside the baseline, by its own case.
+    #[serde(skip)]
+    standings: BTreeMap<String, Standing>,
     #[serde(skip)]
     pass_hat: Vec<Vec<f64>>,
 }
@@ -56,6 +64,8 @@ struct AgentRow {
     /// Each run: whether it passed, its calls, its errors.
     runs: Vec<(Option<bool>, usize, u64)>,
     tokens: u64,
+    /// How it stands beside the baseline.
+    standing: Option<Standing>,
 }
 
 /// A suite that does not load.
@@ -76,6 +86,8 @@ struct FailingCase {
     summary: String,
     /// What shows it, the first lines.
     evidence: String,
+    /// How many lines more there are.
+    more: usize,
     /// Where it was asked: `suites/refunds.yml:8`.
     place: String,
     command: Option<String>,
@@ -92,31 +104,42 @@ struct Point {
 
 fn failing_case(agent: usize, result: &CaseResult) -> Option<FailingCase> {
     let failure = result.failure.as_ref()?;
+    let (evidence, more) = first_lines(failure);
     let line = result.asked.map(|asked| format!(":{}", asked.line));
     Some(FailingCase {
         case: result.case.clone(),
         agent,
         gate: result.gate.clone().unwrap_or_default(),
         summary: failure.summary.clone(),
-        evidence: first_lines(failure),
+        evidence,
+        more,
         place: format!("{}{}", result.suite.file, line.unwrap_or_default()),
         command: failure.command.clone(),
     })
 }
 
-/// The first lines of what shows a failure: of all together, or of its first finding.
-fn first_lines(failure: &FailureFacts) -> String {
-    let findings = failure.findings.iter().flat_map(|one| &one.evidence);
-    let all = findings.chain(&failure.evidence);
-    let lines = all.flat_map(|text| text.lines());
-    let lines: Vec<&str> = lines.take(LINES).collect();
-    lines.join("\n")
+/// The first lines of what shows a failure, and how many more there are: what was found and what shows it, then what
+/// shows all findings together.
+fn first_lines(failure: &FailureFacts) -> (String, usize) {
+    let mut lines: Vec<&str> = Vec::new();
+    for (place, finding) in failure.findings.iter().enumerate() {
+        // The message of the first one is the summary.
+        lines.extend((place > 0).then_some(finding.message.as_str()));
+        lines.extend(finding.found.as_deref());
+        lines.extend(finding.evidence.iter().flat_map(|text| text.lines()));
+    }
+    lines.extend(failure.evidence.iter().flat_map(|text| text.lines()));
+    let more = lines.len().saturating_sub(LINES);
+    lines.truncate(LINES);
+    (lines.join("\n"), more)
 }
 
 impl Overview {
-    pub(super) fn new(package: &str, remarks: Remarks) -> Self {
+    pub(super) fn new(mut remarks: Remarks) -> Self {
+        let changes = remarks.changes.as_mut();
         Self {
-            package: package.to_owned(),
+            standings: changes.map_or_else(BTreeMap::new, |it| std::mem::take(&mut it.standings)),
+            state: remarks.state,
             changes: remarks.changes,
             pages: remarks.pages.iter().map(|(name, _)| *name).collect(),
             notes: remarks.notes,
@@ -195,6 +218,7 @@ impl Overview {
             cases,
             runs: runs.collect(),
             tokens,
+            standing: self.standings.get(test.case()).copied(),
         });
         self.agents.len() - 1
     }

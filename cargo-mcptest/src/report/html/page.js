@@ -50,8 +50,31 @@
     return element;
   }
 
+  // ---- boxes that are scrolled: what does not fit says so
+
+  const boxes = new ResizeObserver((entries) => entries.forEach(({ target }) => (target.update || target.parentElement.update)()));
+  // A box, and a line that is there while a part of the box is out of sight: above what is tall, else below it.
+  function cut(box, isTall) {
+    const text = make("span");
+    const all = make("button", { type: "button", onclick: () => { box.classList.add("whole"); box.update(); } });
+    const line = make("p", { class: "cut", hidden: true }, text, " ", all);
+    box.update = () => {
+      const rows = (height) => Math.round(height / parseFloat(getComputedStyle(box).lineHeight));
+      const [sideways, down] = [box.scrollWidth > box.clientWidth + 1, box.scrollHeight > box.clientHeight + 1];
+      text.textContent = sideways ? "→ This box is wider than it looks: scroll sideways to see the rest." : "";
+      all.hidden = !down;
+      if (down) all.textContent = `↓ show all ${count(rows(box.scrollHeight), "line")}`;
+      line.hidden = !sideways && !down;
+    };
+    boxes.observe(box);
+    if (box.firstElementChild) boxes.observe(box.firstElementChild);
+    return make("div", { class: "box" }, isTall ? [line, box] : [box, line]);
+  }
+
   // Something wide, scrolled by keyboard too.
-  const wide = (label, ...children) => make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, children);
+  const wide = (label, ...children) => cut(make("div", { class: "wide", tabindex: "0", role: "region", "aria-label": label }, children), true);
+  // A text that keeps its lines.
+  const lines = (label, kind, ...children) => cut(make("pre", { class: kind, tabindex: "0", "aria-label": label }, children));
 
   const WORDS = { passed: "passed", failed: "failed", ignored: "not judged" };
   const SIGNS = { passed: "✓ ", failed: "✕ ", ignored: "– " };
@@ -59,6 +82,11 @@
   const count = (number, one, many) => grouped(number) + " " + (number === 1 ? one : many || one + "s");
   const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
   const short = (number) => (Number.isInteger(number) ? grouped(number) : String(+number.toFixed(4)));
+  // A commit by the first digits of its name; the whole name is one look away.
+  const commit = (name) => make("span", { class: "commit", title: name }, name.slice(0, 12));
+  // Text with names of commits in it.
+  const HASH = /\b([0-9a-f]{64}|[0-9a-f]{40})\b/;
+  const shortHashes = (text) => text.split(HASH).map((part, at) => (at % 2 ? commit(part) : part));
   const address = (name) => "#case=" + encodeURIComponent(name);
 
   // A text that is folded where it is long.
@@ -108,6 +136,7 @@
   // ---- overview
 
   const passed = ({ runs }) => {
+    if (runs.length === 0) return "no runs";
     const unknown = runs.filter(([pass]) => pass === null).length;
     return `${runs.filter(([pass]) => pass === true).length} of ${count(runs.length, "run")} passed` + (unknown ? `, ${unknown} unknown` : "");
   };
@@ -117,9 +146,14 @@
     const label = passed({ runs });
     const bars = runs.slice(0, 40).map(([pass, calls]) =>
       make("i", { class: pass === null ? "" : pass ? "pass" : "fail", style: `height:${4 + Math.round((18 * calls) / most)}px` }));
-    return make("span", { class: "spark", role: "img", "aria-label": label, title: label }, bars);
+    const more = runs.length > bars.length && make("span", { class: "faint" }, ` +${grouped(runs.length - bars.length)}`);
+    return [make("span", { class: "spark", role: "img", "aria-label": label, title: label }, bars), more];
   }
 
+  // How many of the runs passed, before and now: `6/6 → 1/6`.
+  const share = ([passed, runs]) => passed / (runs || 1);
+  const arrow = (before, now) => make("span", { class: "fixed" + (share(now) < share(before) ? " bad" : share(now) > share(before) ? " good" : "") },
+    `${before.join("/")} → ${now.join("/")}`);
   const passedShare = (row) => row.runs.filter(([pass]) => pass === true).length / (row.runs.length || 1);
   const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
   const COLUMNS = [
@@ -134,6 +168,8 @@
       title: "Passed", class: "number", key: passedShare,
       cell: (row) => {
         const known = row.runs.filter(([pass]) => pass !== null);
+        const compared = row.standing && row.standing.before;
+        if (compared) return arrow(row.standing.before, row.standing.now);
         return known.length ? known.filter(([pass]) => pass).length + " of " + row.runs.length : "unknown";
       },
     },
@@ -150,7 +186,7 @@
 
   async function overview() {
     const data = await unpack("overview");
-    const title = data.package ? "Agent tests of " + clean(data.package) : "Agent tests";
+    const title = data.project ? "Agent tests of " + clean(data.project) : "Agent tests";
     document.title = title;
     trail.replaceChildren();
     const cards = make("div", { class: "cards" },
@@ -162,61 +198,101 @@
         make("p", { class: "faint" }, "passed, by the recorded outcome, else by the gates that judge run by run")),
       make("section", { class: "card" }, make("h2", {}, "Cost"),
         make("div", { class: "big" }, data.tokens ? grouped(data.tokens) : "unknown"),
-        make("p", { class: "faint" }, "tokens in " + count(data.calls, "tool call") +
+        make("p", { class: "faint" }, "tokens, " + count(data.calls, "tool call") +
           (data.without_tokens ? `; ${count(data.without_tokens, "run")} without recorded tokens` : ""))));
-    const parts = [make("h1", {}, title), data.notes.map((note) => make("p", { class: "odd" }, note)), cards];
+    const parts = [make("h1", {}, title), state(data), data.notes.map((note) => make("p", { class: "odd" }, marked(note))), cards];
     const past = data.pages.includes("history") ? await unpack("history") : null;
-    if (data.failing.length) parts.push(...failing(data.agents, data.failing, past));
+    if (data.failing.length) parts.push(...failing(data, past));
     if (data.pages.length) parts.push(make("ul", { class: "pages" }, data.pages.map((page) => make("li", {}, make("a", { href: "#" + page }, PAGES[page])))));
-    if (data.curve.length) {
-      const means = data.curve.map((point) => point.mean);
-      const agents = data.curve.map((point) => point.agents);
-      parts.push(make("h2", {}, "How often all of k runs pass"), make("div", { class: "charts" },
-        chart("pass^k over the agents, in percent, with the 95% interval of the mean", means, {
-          range: [0, 100], band: data.curve.map((point) => [point.low, point.high]),
-          label: "pass^k: " + means.map((mean, at) => `k ${at + 1}: ${mean.toFixed(1)}%`).join(", "),
-        }),
-        wide("pass^k in numbers", make("table", {},
-          make("thead", {}, make("tr", {}, ["k", "pass^k", "from", "to", "agents"].map((title) => make("th", { scope: "col", class: "number" }, title)))),
-          make("tbody", {}, data.curve.slice(0, 10).map((point, at) => make("tr", {},
-            [String(at + 1), point.mean.toFixed(1) + " %", point.low === null ? "–" : point.low.toFixed(1), point.high === null ? "–" : point.high.toFixed(1), String(agents[at])]
-              .map((text) => make("td", { class: "number" }, text)))))))));
-    }
+    if (data.curve.length) parts.push(...passCurve(data.curve));
     if (data.changes) {
-      parts.push(make("h2", {}, "What changed since " + clean(data.changes.baseline)), make("p", {}, data.changes.summary, " ", make("a", { href: "#compare" }, "The whole comparison")));
-      if (data.changes.rows.length) parts.push(plain("What changed", ["Agent", "Verdict", "Only on one side"], data.changes.rows));
+      parts.push(make("h2", {}, "What changed since ", shortHashes(data.changes.baseline)), make("p", {}, marked(data.changes.summary), " ", make("a", { href: "#compare" }, "The whole comparison")));
+      if (data.changes.rows.length) {
+        const columns = data.changes.rows.some(([, , , described]) => described) ? 4 : 3;
+        parts.push(plain("What changed", ["Agent", "Passed", "Verdict", "Only on one side"].slice(0, columns),
+          data.changes.rows.map(([agent, passed, verdict, described]) =>
+            [agent, passed && make("span", { class: "fixed" }, passed), verdictOf(verdict), shortHashes(described)].slice(0, columns))));
+      }
     }
     if (data.refused.length) {
       parts.push(make("h2", {}, "Suites that do not load"), data.refused.map((refused) =>
-        make("section", { class: "case failed", id: "case=" + refused.case }, make("h3", {}, badge("failed"), " ", refused.case), make("pre", { tabindex: "0", "aria-label": "Problems of " + clean(refused.case) }, refused.text))));
+        make("section", { class: "case failed", id: "case=" + refused.case }, make("h3", {}, badge("failed"), " ", refused.case), failure("Problems of " + clean(refused.case), refused.text))));
     }
     if (data.agents.length || !data.refused.length) parts.push(...table(data.agents));
     main.replaceChildren();
     append(main, parts);
   }
 
-  // Text with `names` in it.
-  const marked = (text) => text.split("`").map((part, at) => (at % 2 ? make("code", {}, part) : part));
+  // Text with `names` in it, and with names of commits. A text that was cut may have half a name.
+  function marked(text) {
+    const parts = text.split("`");
+    return parts.length % 2 ? parts.map((part, at) => (at % 2 ? make("code", {}, shortHashes(part)) : shortHashes(part))) : shortHashes(text);
+  }
 
   // What is said of a case beside the name of its gate.
-  const shortened = ({ gate, summary }) => (gate && summary.startsWith("`" + gate + "` ") ? summary.slice(gate.length + 3) : summary);
+  function shortened({ gate, summary }) {
+    const name = "`" + (gate || "expect") + "` ";
+    return summary.startsWith(name) ? summary.slice(name.length) : summary;
+  }
 
-  // Which agents fail, since when, why, and the command for each case. The worst agent comes first.
-  function failing(rows, cases, past) {
+  // Which state of which project this is.
+  function state(data) {
+    const parts = [];
+    if (data.commit) {
+      parts.push(["commit ", commit(data.commit.name), " of " + dated(data.commit)], data.commit.subject);
+      if (data.commit.changed) parts.push("with changes that are not committed");
+    }
+    if (data.day) parts.push("written on " + data.day);
+    return parts.length > 0 && make("p", { class: "faint" }, parts.map((part, at) => [at > 0 && " · ", part]));
+  }
+
+  // What pass^k is, in a picture; the numbers on demand. Over other agents it would be another mean, so the picture
+  // ends where the first agent has no more runs.
+  function passCurve(curve) {
+    const alike = curve.filter((point) => point.agents === curve[0].agents);
+    const means = alike.map((point) => point.mean);
+    const end = (value) => (value === null ? "–" : value.toFixed(1) + " %");
+    return [make("h2", {}, "pass^k"), make("p", { class: "faint" }, "pass^k is the chance that all of k runs of an agent pass."),
+      alike.length > 1 && make("div", { class: "charts" }, chart(`pass^k in percent, mean over ${count(curve[0].agents, "agent")} with its 95% interval`, means, {
+        range: [0, 100], band: alike.map((point) => [point.low, point.high]),
+        label: "pass^k: " + means.map((mean, at) => `k ${at + 1}: ${mean.toFixed(1)}%`).join(", "),
+      })),
+      make("details", { open: alike.length < 2 }, make("summary", {}, "The numbers"),
+        plain("pass^k in numbers", ["k", "pass^k", "from", "to", "agents with so many runs"],
+          curve.map((point, at) => [String(at + 1), end(point.mean), end(point.low), end(point.high), String(point.agents)]), 1))];
+  }
+
+  // Cases of which the same is said.
+  function alike(cases) {
+    const groups = new Map();
+    for (const one of cases) {
+      const said = JSON.stringify([shortened(one), one.evidence]);
+      groups.set(said, [...(groups.get(said) || []), one]);
+    }
+    return [...groups.values()];
+  }
+
+  // Which agents fail, from what they fell, since when, why, and the command for each case. The worst agent comes first.
+  function failing({ agents: rows, failing: cases, changes }, past) {
     const MOST = 10;
     const OPEN = 4;
     const counts = new Map();
     for (const one of cases) counts.set(one.gate, (counts.get(one.gate) || 0) + 1);
     const gates = [...counts].sort((left, right) => right[1] - left[1]);
     const agents = rows.map((row, at) => ({ row, cases: cases.filter((one) => one.agent === at) })).filter((agent) => agent.cases.length);
-    agents.sort((left, right) => passedShare(left.row) - passedShare(right.row) || right.cases.length - left.cases.length);
-    const caseOf = (one) => make("details", { open: cases.length <= OPEN },
-      make("summary", {}, badge("failed", one.gate || "expect"), " ", marked(shortened(one))),
-      one.evidence && make("pre", { tabindex: "0", "aria-label": "Evidence" }, one.evidence),
-      make("p", { class: "faint" }, one.place, one.command && [" · run this case alone: ", make("code", {}, one.command)]));
+    const fall = ({ row }) => (row.standing && row.standing.before ? share(row.standing.before) - share(row.standing.now) : 0);
+    agents.sort((left, right) => fall(right) - fall(left) || passedShare(left.row) - passedShare(right.row) || right.cases.length - left.cases.length);
+    const names = new Map();
+    for (const row of rows) names.set(row.name, (names.get(row.name) || 0) + 1);
+    const caseOf = (group) => make("details", { open: cases.length <= OPEN },
+      make("summary", {}, group.map((one) => [badge("failed", one.gate || "expect"), " "]), marked(shortened(group[0]))),
+      group[0].evidence && lines("Evidence", null, textLines(group[0].evidence)),
+      group[0].more > 0 && make("p", { class: "faint" }, make("a", { href: address(group[0].case) }, `${count(group[0].more, "more line")} on the agent's page`)),
+      group.map((one) => make("p", { class: "faint" }, one.place, one.command && [" · run this case alone: ", make("code", {}, one.command)])));
     const section = ({ row, cases }) => make("section", { class: "case failed" },
-      make("h3", {}, make("a", { href: address(row.case) }, row.name), " ", sparks(row.runs), " ", make("span", { class: "faint" }, passed(row))),
-      since(row, past), cases.map(caseOf));
+      make("h3", {}, make("a", { href: address(row.case) }, row.name), " ", names.get(row.name) > 1 && make("span", { class: "faint" }, `${row.case} (${row.model}) `),
+        sparks(row.runs), " ", standing(row, past, changes)),
+      since(row, past), alike(cases).map(caseOf));
     const rest = make("details", {}, make("summary", {}, count(agents.length - MOST, "more agent")));
     rest.addEventListener("toggle", () => { if (rest.children.length === 1) append(rest, agents.slice(MOST).map(section)); });
     return [
@@ -231,11 +307,38 @@
     ];
   }
 
+  // How many runs passed: before and now where a baseline or the history says it.
+  const STANDINGS = {
+    unchanged: "recordings unchanged since ", new: "new since ", gone: "recordings gone since ",
+    not_comparable: "not comparable with ", unknown: "outcomes not known on both sides, compared with ",
+  };
+  function standing(row, past, changes) {
+    const faint = (...parts) => make("span", { class: "faint" }, parts);
+    const found = row.standing;
+    if (found && found.before) {
+      const all = found.now[1] === row.runs.length ? null : `; ${passed(row)} in all`;
+      return [arrow(found.before, found.now), faint(" runs passed, since ", shortHashes(changes.baseline), all)];
+    }
+    if (found) return faint(passed(row), " · ", STANDINGS[found.kind], shortHashes(changes.baseline));
+    const best = better(row, past);
+    return best ? [arrow(...best.shares), faint(" runs passed; before: ", named(best.commit))] : faint(passed(row));
+  }
+
+  // The last commit in which more of an agent's runs passed, and the shares then and now.
+  function better(row, past) {
+    const agent = past && past.agents.find((agent) => agent.case === row.case);
+    const known = row.runs.filter(([pass]) => pass !== null);
+    if (!agent || known.length === 0) return null;
+    const now = [known.filter(([pass]) => pass).length, known.length];
+    const point = agent.points.filter((point) => point.judged > 0 && point.passed / point.judged > share(now)).pop();
+    return point ? { commit: past.commits[point.commit], shares: [[point.passed, point.judged], now] } : null;
+  }
+
   // The last commit in which a test found that an agent became worse.
   function since(row, past) {
     const agent = past && past.agents.find((agent) => agent.case === row.case);
     const worse = agent && agent.changes.filter((change) => change.kind === "worse").pop();
-    return worse && make("p", { class: "bad" }, `worse since ${named(past.commits[worse.commit])}: ${said(worse)}`);
+    return worse && make("p", { class: "bad" }, "worse since ", named(past.commits[worse.commit]), ": " + said(worse));
   }
 
   function table(rows) {
@@ -304,21 +407,23 @@
   // ---- an agent
 
   async function agent(place, row, name) {
-    const data = await unpack("agent-" + place);
+    const [data, overview] = [await unpack("agent-" + place), await unpack("overview")];
+    const past = overview.pages.includes("history") ? await unpack("history") : null;
     document.title = clean(row.name) + " · agent tests";
     trail.replaceChildren(document.createTextNode("› " + clean(row.case)));
     const parts = [
       make("h1", {}, badge(row.status), " ", row.name),
-      make("p", { class: "faint" }, `${row.model}, ${count(data.runs.length, "run")}`),
-      data.unusable && make("section", { class: "case failed" }, make("h3", {}, "The recordings cannot be used"), make("pre", { tabindex: "0", "aria-label": "Problems of the recordings" }, data.unusable)),
+      make("p", {}, make("span", { class: "faint" }, row.model + ", "), standing(row, past, overview.changes)),
+      since(row, past),
+      data.unusable && make("section", { class: "case failed" }, make("h3", {}, "The recordings cannot be used"), failure("Problems of the recordings", data.unusable)),
       make("h2", {}, "Cases"),
-      data.notes.map(([note, gates]) => make("p", { class: "odd" }, note, make("span", { class: "faint" }, " (" + gates.join(", ") + ")"))),
+      data.notes.map(([note, gates]) => make("p", { class: "odd" }, marked(note), make("span", { class: "faint" }, " (" + gates.join(", ") + ")"))),
       // What fails is looked for first.
       [...data.cases].sort((left, right) => (right.status === "failed") - (left.status === "failed")).map((one) => caseOf(one, data, name)),
     ];
     if (data.runs.length) {
       parts.push(make("h2", {}, "Runs side by side"), legend(data),
-        make("div", { class: "runs", tabindex: "0", role: "region", "aria-label": "Runs side by side" }, data.runs.map((run, at) => [runOf(run, at), run.played && playedOf(run.played, at)])),
+        cut(make("div", { class: "runs", tabindex: "0", role: "region", "aria-label": "Runs side by side" }, data.runs.map((run, at) => [runOf(run, at), run.played && playedOf(run.played, at)])), true),
         ...(data.sub_scores ? [make("h2", {}, "Sub-scores of stability"), scores(data)] : []), ...curves(data));
     }
     parts.push(make("h2", {}, "Prompt"), data.prompts.map(([text, runs]) => [
@@ -337,13 +442,18 @@
     return make("section", { class: "case " + one.status + (one.case === name && one.gate ? " here" : ""), "data-case": one.case },
       make("h3", {}, badge(one.status), " ", make("a", { href: address(one.case) }, one.gate || "expect"), " ",
         make("span", { class: "faint" }, one.line ? `${data.suite.file}:${one.line}` : "")),
-      one.reason && make("p", {}, one.reason),
+      one.reason && make("p", {}, marked(one.reason)),
       facts && make("p", { class: "faint" }, "judged: " + facts),
-      one.notes.map((note) => make("p", { class: "odd" }, note)),
-      one.failure && make("pre", { class: "failure", tabindex: "0", "aria-label": "Failure of " + clean(one.gate || "expect") }, one.failure),
+      one.notes.map((note) => make("p", { class: "odd" }, marked(note))),
+      one.failure && failure("Failure of " + clean(one.gate || "expect"), one.failure),
       one.targets.length > 0 && make("details", { open: one.case === name },
         make("summary", {}, count(one.targets.length, "target")), targets(one)));
   }
+
+  // The text of a failure, line by line: sentences break, and what is drawn below code keeps its place.
+  const REMARK = /^\s*= (note|help): |^found |^the path leads nowhere: /;
+  const textLines = (text) => text.split("\n").map((line) => make("span", { class: "line" + (REMARK.test(line) ? " remark" : "") }, line + "\n"));
+  const failure = (label, text) => lines(label, "failure", textLines(text));
 
   function targets(one) {
     const each = one.targets.some((target) => (target.per_run || []).length);
@@ -465,10 +575,12 @@
 
   function scores(data) {
     const lowest = Math.min(0.9999, ...data.runs.flatMap((run) => run.scores));
+    // A score alone is no fault: only where the gate fails does the lowest one of a run that failed tell why.
+    const fails = data.cases.some((one) => one.gate === "stability" && one.status === "failed");
     return wide("Sub-scores of stability", make("table", {},
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "run"), data.sub_scores.map((name) => make("th", { scope: "col", class: "number" }, name)))),
       make("tbody", {}, data.runs.map((run, at) => make("tr", {}, make("th", { scope: "row" }, String(at + 1)),
-        run.scores.map((score) => make("td", { class: "number" + (score === lowest && run.passed === false ? " bad" : "") }, score.toFixed(2) + (score === lowest ? " lowest" : ""))))))));
+        run.scores.map((score) => make("td", { class: "number" + (fails && score === lowest && run.passed === false ? " bad" : "") }, score.toFixed(2) + (score === lowest ? " lowest" : ""))))))));
   }
 
   function curves(data) {
@@ -496,7 +608,7 @@
 
   function source(data) {
     const asking = new Set(data.cases.map((one) => one.line));
-    return make("pre", { class: "source", tabindex: "0", "aria-label": "Lines of the suite" }, data.suite.lines.map((line, at) => {
+    return lines("Lines of the suite", "source", data.suite.lines.map((line, at) => {
       const number = data.suite.first + at;
       return make("span", { class: asking.has(number) ? "asked" : null }, make("b", {}, String(number)), line + "\n");
     }));

@@ -145,8 +145,9 @@ impl Comparison {
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// The agents, those that ask most to be looked at first.
-    fn ranked(&self) -> Vec<&AgentComparison> {
+    /// The agents, those that ask most to be looked at first: what fails, then what else was found.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<&AgentComparison> {
         let mut agents: Vec<&AgentComparison> = self.agents.iter().collect();
         agents.sort_by_key(|agent| agent.rank(&self.options));
         agents
@@ -191,7 +192,7 @@ impl Comparison {
         counts
     }
 
-    /// The table: its head, a row an agent in the order of [`agents`](Self::agents), and one of all of
+    /// The table: its head, a row an agent in the order of [`ranked`](Self::ranked), and one of all of
     /// them; nothing where no agent is compared.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
@@ -200,7 +201,7 @@ impl Comparison {
         }
         let names = AgentNames::from_comparison(self);
         let mut rows = vec![Row::plain(ShortRow::head(self).cells())];
-        rows.extend(self.agents.iter().map(|agent| {
+        rows.extend(self.ranked().into_iter().map(|agent| {
             let described: Vec<String> = gap_lines(agent).chain(one_sided::line(agent)).collect();
             Row {
                 cells: ShortRow::from_agent(agent, self, &names).cells(),
