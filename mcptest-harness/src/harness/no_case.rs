@@ -88,8 +88,8 @@ mod tests {
         );
         assert_eq!(
             text(&["zzzzzz", "qqqqqq"]),
-            "no case fits `zzzzzz` and `qqqqqq`\n\nhelp: the cases are `refunds::refund_agent`, \
-             `refunds::refund_agent::trajectory` and `shop::cart`"
+            "no case fits `zzzzzz`, `qqqqqq`\n\nhelp: the cases are `refunds::refund_agent`, \
+             `refunds::refund_agent::trajectory`, `shop::cart`"
         );
     }
 
@@ -97,7 +97,7 @@ mod tests {
     fn what_skip_leaves_out_is_said() {
         assert_eq!(
             text(&["--skip", "refunds", "--skip", "shop"]),
-            "no case is left: `--skip` leaves out `refunds` and `shop`"
+            "no case is left: `--skip` leaves out `refunds`, `shop`"
         );
         assert_eq!(
             text(&["cart", "--skip", "shop"]),

@@ -29,6 +29,24 @@ fn a_claim_without_a_call_is_quoted() {
 }
 
 #[test]
+fn runs_with_other_numbers_of_claims_are_counted_one_by_one() {
+    let failed = |closing: &str| {
+        let call = ("update_ticket", json!({ "ticket": "T-7" }), json!("error"));
+        trace(&[call], closing)
+    };
+    shows!(
+        "narrative-runs-differ",
+        judge(
+            "  narrative: {}\n",
+            &[
+                failed("I updated ticket T-7."),
+                failed("I updated ticket T-7.\n\nI updated ticket T-8."),
+            ]
+        )
+    );
+}
+
+#[test]
 fn a_result_that_says_that_the_call_failed_is_quoted() {
     let gate = "  narrative: {}\n";
     let pay = |result: serde_json::Value| {
