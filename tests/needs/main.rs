@@ -193,6 +193,8 @@ const TESTS: &[Test] = tests! {
     rust_libraries::they_do_what_the_table_says [Crates];
     report::the_page_works_in_a_browser [Browser];
     report::the_pages_of_evidence_work_in_a_browser [Browser];
+    report::each_fact_is_seen_at_both_widths_in_both_schemes [Browser];
+    report::the_picture_of_the_readme [Browser];
     disk::a_full_disk_is_said_and_loses_nothing [SmallDisk];
     disk::a_folder_that_may_not_be_written_is_said_before_anything_is_spent [SmallDisk];
     unreadable::a_recording_that_may_not_be_read_says_so [RefusedFiles];

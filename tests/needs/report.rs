@@ -1,6 +1,12 @@
 //! The HTML report in a real browser.
 
-use std::path::PathBuf;
+mod first_sight;
+
+pub(super) use first_sight::{
+    each_fact_is_seen_at_both_widths_in_both_schemes, the_picture_of_the_readme,
+};
+
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -132,9 +138,14 @@ fn commits(folder: &Folder) {
     git(&["revert", "--no-edit", "HEAD"]);
 }
 
-/// What a browser sees of a page.
-fn look(page: &PathBuf) -> Value {
-    let modules = crate::npm::installed_all("report", &["puppeteer-core@24", "axe-core@4"]);
+/// What drives the browser.
+fn browser_modules() -> PathBuf {
+    crate::npm::installed_all("report", &["puppeteer-core@24", "axe-core@4"])
+}
+
+/// What a browser sees of a page, or of those of its addresses that are named.
+fn look(page: &Path, only: &[&str]) -> Value {
+    let modules = browser_modules();
     let script = modules.join("look.mjs");
     std::fs::write(&script, LOOK).unwrap();
     let pictures = workshop::kept_folder()
@@ -147,6 +158,7 @@ fn look(page: &PathBuf) -> Value {
         .arg(browser().unwrap())
         .arg(page)
         .arg(&pictures)
+        .args(only)
         .output()
         .unwrap();
     assert!(seen.status.success(), "{seen:?}");
@@ -167,15 +179,17 @@ fn sound_looks(seen: &Value, count: usize) -> &[Value] {
         assert!(serious.is_empty(), "{}: {serious:#?}", look["name"]);
         assert_eq!(look["foreign"], 0, "{}", look["name"]);
         assert!(look["overflow"].as_i64().unwrap() <= 0, "{}", look["name"]);
+        assert_eq!(look["silent"], json!([]), "{}", look["name"]);
     }
     looks
 }
 
 pub(super) fn the_pages_of_evidence_work_in_a_browser() {
     let folder = package();
-    let seen = look(&page_of_evidence(&folder));
-    let looks = sound_looks(&seen, 15);
+    let seen = look(&page_of_evidence(&folder), &[]);
+    let looks = sound_looks(&seen, 29);
     let text = |name: &str| {
+        let name = format!("{name}-1400-light");
         let look = looks.iter().find(|look| look["name"] == name).unwrap();
         look["text"].as_str().unwrap()
     };
@@ -227,15 +241,15 @@ pub(super) fn the_pages_of_evidence_work_in_a_browser() {
 
 pub(super) fn the_page_works_in_a_browser() {
     let folder = package();
-    let seen = look(&page(&folder));
-    let looks = sound_looks(&seen, 7);
+    let seen = look(&page(&folder), &[]);
+    let looks = sound_looks(&seen, 13);
     let text = |at: usize| looks[at]["text"].as_str().unwrap();
     assert!(text(0).contains("broken::load"), "{}", text(0));
     let agents = looks
         .iter()
         .filter(|look| look["title"] == "Refunds · agent tests");
     let shown: Vec<&str> = agents.map(|look| look["text"].as_str().unwrap()).collect();
-    assert_eq!(shown.len(), 2);
+    assert_eq!(shown.len(), 4);
     for part in [
         "<script>alert(1)</script>",
         "\\u{202e}",
@@ -245,7 +259,7 @@ pub(super) fn the_page_works_in_a_browser() {
     ] {
         assert!(shown[0].contains(part), "{part}: {}", shown[0]);
     }
-    assert!(text(6).contains("There is no case there::is_none in this report."));
+    assert!(text(12).contains("There is no case there::is_none in this report."));
     assert_eq!(seen["found"], json!(["Fine"]));
     assert_eq!(seen["opened"], "Fine · agent tests");
 }
