@@ -25,7 +25,7 @@ const REFUNDS: &str = "agents:
         matcher: { contains: 18.00 EUR }
     trajectory: { mode: exact-sequence, calls: [{ name: get_order }, { name: refund }] }
     stability: {}
-  - name: Search agent
+  - name: A search agent
     model: gpt-5
     prompt: Refund order 7.
     runs: 6
@@ -89,8 +89,8 @@ fn record(folder: &Folder, commit: u64, passing: u64) {
         };
         let refunds = run("Refund agent", calls, closing, true, tokens);
         write("Refund_agent__gpt-5", number, &refunds);
-        let searches = run("Search agent", &[get, get], "Found.", true, tokens);
-        write("Search_agent__gpt-5", number, &searches);
+        let searches = run("A search agent", &[get, get], "Found.", true, tokens);
+        write("A_search_agent__gpt-5", number, &searches);
     }
     for number in 1..=3 {
         let desk = run(
@@ -182,7 +182,7 @@ pub(crate) fn each_fact_is_seen_at_both_widths_in_both_schemes() {
     let [refunds, desk, search] = [
         "refunds::refund_agent",
         "desk::refund_agent",
-        "refunds::search_agent",
+        "refunds::a_search_agent",
     ]
     .map(|case| format!("#case={}", case.replace(':', "%3A")));
     let addresses = ["", "#compare", "#history", &refunds, &desk, &search];
@@ -288,8 +288,8 @@ fn what_fails_stands_first(look: &Value) {
         names,
         [
             "Refund agent (gpt-5)",
+            "A search agent",
             "Refund agent (mini)",
-            "Search agent",
             "all 3"
         ]
     );
