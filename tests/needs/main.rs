@@ -41,6 +41,7 @@ mod runs;
 mod rust_agents;
 mod rust_libraries;
 mod rust_own_tools;
+mod rust_programs;
 mod serve;
 mod sessions;
 mod suites;
@@ -183,6 +184,7 @@ const TESTS: &[Test] = tests! {
     serve::an_agent_over_litellm [Pip];
     rust_agents::their_runs_are_what_the_script_says [Crates];
     rust_agents::their_kept_runs_hold [Crates];
+    rust_agents::their_changed_code_is_red [Crates];
     rust_agents::a_closing_that_is_false_is_refused [Crates];
     rust_agents::a_model_that_has_no_time_leaves_no_run [Crates];
     rust_agents::what_their_spans_tell_is_judged [Crates];
@@ -190,6 +192,7 @@ const TESTS: &[Test] = tests! {
     rust_own_tools::a_plain_loop_is_recorded_played_and_changed [Crates];
     rust_own_tools::what_the_suite_answers_does_nothing [Crates];
     rust_own_tools::nothing_runs_when_the_door_is_gone [Crates];
+    rust_programs::they_find_the_session_by_its_variables [Crates];
     rust_libraries::they_do_what_the_table_says [Crates];
     report::the_page_works_in_a_browser [Browser];
     report::the_pages_of_evidence_work_in_a_browser [Browser];

@@ -3,11 +3,14 @@
 
 use std::process::ExitCode;
 
-use agents::{Answers, Error, over_async_openai};
+use agents::{Answers, Error, over_async_openai, over_bedrock};
 use futures_util::StreamExt as _;
 use genai::ServiceTarget;
 use genai::chat::{ChatRequest, ChatStreamEvent};
 use genai::resolver::{AuthData, Endpoint};
+use ollama_rs::Ollama;
+use ollama_rs::generation::chat::ChatMessage;
+use ollama_rs::generation::chat::request::ChatMessageRequest;
 use rig::agent::{AgentBuilder, MultiTurnStreamItem};
 use rig::providers::openai::OpenAIConfig;
 use serde_json::json;
@@ -34,6 +37,8 @@ async fn main() -> ExitCode {
         "genai" => genai(address, prompt, streamed).await,
         "rig" => rig(address, prompt, streamed).await,
         "reqwest" => reqwest(address, prompt, streamed).await,
+        "ollama-rs" => ollama(address, prompt, streamed).await,
+        "aws-sdk-bedrockruntime" => bedrock(address, prompt, streamed).await,
         other => Err(format!("there is no agent over `{other}`").into()),
     };
     match asked {
@@ -50,12 +55,37 @@ async fn main() -> ExitCode {
 
 /// The agent itself: it leaves trying again to the library.
 async fn async_openai(address: &str, prompt: &str, streamed: bool) -> Result<String, Error> {
-    let answers = if streamed {
+    over_async_openai::answer(&format!("{address}/v1"), prompt, answers(streamed)).await
+}
+
+/// The agent itself, as before.
+async fn bedrock(address: &str, prompt: &str, streamed: bool) -> Result<String, Error> {
+    let reached = over_bedrock::environment().endpoint_url(address);
+    over_bedrock::answer(reached, prompt, answers(streamed)).await
+}
+
+fn answers(streamed: bool) -> Answers {
+    if streamed {
         Answers::Streamed
     } else {
         Answers::Whole
-    };
-    over_async_openai::answer(&format!("{address}/v1"), prompt, answers).await
+    }
+}
+
+async fn ollama(address: &str, prompt: &str, streamed: bool) -> Result<String, Error> {
+    let client = Ollama::try_new(format!("{address}/"))?;
+    let messages = vec![ChatMessage::user(prompt.to_owned())];
+    let request = ChatMessageRequest::new("qwen3".to_owned(), messages);
+    if !streamed {
+        return Ok(client.send_chat_messages(request).await?.message.content);
+    }
+    let mut stream = client.send_chat_messages_stream(request).await?;
+    let mut text = String::new();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|()| "the stream broke off")?;
+        text.push_str(&piece.message.content);
+    }
+    Ok(text)
 }
 
 async fn genai(address: &str, prompt: &str, streamed: bool) -> Result<String, Error> {

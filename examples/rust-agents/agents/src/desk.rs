@@ -1,11 +1,13 @@
-//! The order desk: what the agents are told, and two tools, of which one fails sometimes.
+//! The order desk: what the agents are told, and two tools, of which one fails sometimes. `AGENT_CHANGE` says what the code
+//! does otherwise than when it was recorded: `another system prompt`, `a tool removed`, `an argument changed`.
 
+use std::env;
 use std::fmt;
 
 use serde_json::{Value, json};
 
 /// What every agent is told before the user asks.
-pub const SYSTEM: &str = "You work at the order desk. Say exactly what you did.";
+const SYSTEM: &str = "You work at the order desk. Say exactly what you did.";
 
 /// What the desk answers when it cannot do what it is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl Tool {
 }
 
 /// The tools of the desk.
-pub const TOOLS: [Tool; 2] = [
+const TOOLS: [Tool; 2] = [
     Tool {
         name: "find_order",
         description: "Looks up the status and the total of an order",
@@ -51,6 +53,28 @@ pub const TOOLS: [Tool; 2] = [
         description: "Gives the money of a paid order back",
     },
 ];
+
+/// What every agent is told before the user asks.
+#[must_use]
+pub fn system() -> &'static str {
+    if is_changed("another system prompt") {
+        "You work at the order desk. Be quick."
+    } else {
+        SYSTEM
+    }
+}
+
+/// The tools that an agent offers its model.
+#[must_use]
+pub fn tools() -> &'static [Tool] {
+    let removed = usize::from(is_changed("a tool removed"));
+    &TOOLS[..TOOLS.len() - removed]
+}
+
+/// Whether the code does something otherwise.
+fn is_changed(change: &str) -> bool {
+    env::var("AGENT_CHANGE").is_ok_and(|named| named == change)
+}
 
 /// Calls a tool by its name.
 ///
@@ -79,6 +103,7 @@ pub fn call(tool: &str, arguments: &Value) -> Result<Value, DeskError> {
 /// # Ok::<(), agents::desk::DeskError>(())
 /// ```
 pub fn find_order(order: u64) -> Result<Value, DeskError> {
+    let order = order + u64::from(is_changed("an argument changed"));
     let (status, total) = match order {
         7 => ("paid", 40),
         8 => ("refunded", 25),

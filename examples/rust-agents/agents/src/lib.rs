@@ -1,10 +1,12 @@
 #![forbid(unsafe_code)]
-//! One order desk, four agents, each as its library's users write one: a model, two tools, and a loop that ends when the
+//! One order desk, six agents, each as its library's users write one: a model, two tools, and a loop that ends when the
 //! model calls no tool any more. None of them knows that it is recorded.
 
 pub mod desk;
 pub mod over_async_openai;
+pub mod over_bedrock;
 pub mod over_genai;
+pub mod over_ollama;
 pub mod over_reqwest;
 pub mod over_rig;
 

@@ -24,7 +24,7 @@ type Said = (String, Vec<ChatCompletionMessageToolCall>);
 pub async fn answer(base_url: &str, prompt: &str, answers: Answers) -> Result<String, Error> {
     let client = Client::with_config(OpenAIConfig::new().with_api_base(base_url));
     let mut messages: Vec<ChatCompletionRequestMessage> = vec![
-        ChatCompletionRequestSystemMessage::from(desk::SYSTEM).into(),
+        ChatCompletionRequestSystemMessage::from(desk::system()).into(),
         ChatCompletionRequestUserMessage::from(prompt).into(),
     ];
     for _ in 0..MOST_TURNS {
@@ -67,7 +67,7 @@ fn result(call: &ChatCompletionMessageToolCall) -> String {
 }
 
 fn tools() -> Vec<ChatCompletionTools> {
-    let tools = desk::TOOLS.iter().map(|tool| {
+    let tools = desk::tools().iter().map(|tool| {
         ChatCompletionTools::Function(ChatCompletionTool {
             function: FunctionObject {
                 name: tool.name.to_owned(),

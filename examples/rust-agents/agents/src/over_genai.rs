@@ -23,8 +23,8 @@ struct Said {
 pub async fn answer(base_url: &str, prompt: &str, answers: Answers) -> Result<String, Error> {
     let client = client(base_url)?;
     let mut request = ChatRequest::from_user(prompt)
-        .with_system(desk::SYSTEM)
-        .with_tools(desk::TOOLS.map(|tool| {
+        .with_system(desk::system())
+        .with_tools(desk::tools().iter().map(|tool| {
             Tool::new(tool.name)
                 .with_description(tool.description)
                 .with_schema(tool.schema())

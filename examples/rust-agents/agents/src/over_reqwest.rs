@@ -13,15 +13,16 @@ pub async fn answer(base_url: &str, prompt: &str, answers: Answers) -> Result<St
     let client = Client::new();
     let url = format!("{base_url}/v1/messages");
     let key = std::env::var("ANTHROPIC_API_KEY")?;
-    let tools = desk::TOOLS.map(|tool| {
+    let tools = desk::tools().iter().map(|tool| {
         json!({ "name": tool.name, "description": tool.description, "input_schema": tool.schema() })
     });
+    let tools: Vec<Value> = tools.collect();
     let mut messages = vec![json!({ "role": "user", "content": prompt })];
     for _ in 0..MOST_TURNS {
         let body = json!({
             "model": MODEL,
             "max_tokens": 1024,
-            "system": desk::SYSTEM,
+            "system": desk::system(),
             "tools": tools,
             "messages": messages,
             "stream": answers == Answers::Streamed,

@@ -41,11 +41,16 @@ pub async fn answer(base_url: &str, prompt: &str, answers: Answers) -> Result<St
     let mut config = OpenAIConfig::new(std::env::var("OPENAI_API_KEY")?);
     base_url.clone_into(&mut config.base_url);
     let agent = AgentBuilder::new(config.client().responses(MODEL))
-        .preamble(desk::SYSTEM)
-        .tool(FindOrder)
-        .tool(RefundOrder)
+        .preamble(desk::system())
         .default_max_turns(MOST_TURNS)
-        .build();
+        .tool(FindOrder);
+    let has_all = desk::tools().len() == 2;
+    let agent = if has_all {
+        agent.tool(RefundOrder)
+    } else {
+        agent
+    };
+    let agent = agent.build();
     let mut tries = 1;
     loop {
         let said = match answers {
