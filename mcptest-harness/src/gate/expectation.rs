@@ -6,9 +6,9 @@ use mcptest_suite::model::{Segment, Target};
 use mcptest_suite::{Diagnostic, Span};
 use serde_json::Value;
 
+use super::default_sentence::DefaultSentence;
 use super::run_verdict::RunVerdict;
 use super::some_runs::{runs_note, scope};
-use super::threshold::DefaultSentence;
 use crate::check::{Check, CheckOutcome, Found, Mismatch, Snapshots};
 use crate::render::{Diff, Evidence, Finding};
 use crate::trace::{PathKeys, Run};

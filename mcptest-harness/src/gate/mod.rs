@@ -11,6 +11,7 @@ mod answers;
 mod block;
 mod calls;
 mod caps;
+mod default_sentence;
 mod each_run;
 mod energy;
 mod expect;

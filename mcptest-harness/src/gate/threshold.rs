@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::default_sentence::DefaultSentence;
 use super::expectation::{Breach, Cause, short_number};
 use super::scores::value_at;
 
@@ -110,47 +111,6 @@ impl Threshold {
             target: self.target,
             asks: self.bound.to_string(),
         }
-    }
-}
-
-/// What is wrong with a run, or with all runs together, that does not meet a bound of a default gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DefaultSentence {
-    plain: &'static str,
-    numbered: Option<String>,
-    target: &'static str,
-    /// The number of the target.
-    found: String,
-    /// The bound in words.
-    bound: String,
-}
-
-impl DefaultSentence {
-    fn words(&self) -> &str {
-        self.numbered.as_deref().unwrap_or(self.plain)
-    }
-
-    /// The sentence with what is behind it: the target, its number, its bound.
-    pub(super) fn with_target(&self) -> String {
-        let Self {
-            target,
-            found,
-            bound,
-            ..
-        } = self;
-        format!("{} ({target}: {found}, {bound})", self.words())
-    }
-
-    /// The sentence for one of several runs whose numbers differ.
-    pub(super) fn for_one_run(&self) -> String {
-        let Self { target, found, .. } = self;
-        format!("{} ({target}: {found})", self.words())
-    }
-
-    /// The sentence for several runs whose numbers differ.
-    pub(super) fn for_several_runs(&self) -> String {
-        let Self { target, bound, .. } = self;
-        format!("{} ({target}: {bound}); see the runs below", self.plain)
     }
 }
 
