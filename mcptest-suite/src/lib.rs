@@ -35,9 +35,11 @@ mod unreadable;
 pub use cases::{Case, CaseKind, Subject};
 pub use diagnostic::{Diagnostic, Label, LoadError, Style};
 pub use mcptest_trace::text::{escape, escape_line, nearest, quoted_list};
-pub use names::{LOAD, REGRESSION, SuitePath, UNSUPPORTED, cassette_slug, is_reserved, segment};
+pub use names::{
+    LOAD, REGRESSION, SuitePath, SuitePathError, UNSUPPORTED, cassette_slug, is_reserved, segment,
+};
 pub use node::{Entry, Node, NodeValue};
-pub use shard::Shard;
+pub use shard::{Shard, ShardError};
 pub use source::{Source, Span, Spanned, portable_path};
 
 /// The JSON Schema of suite files, for editors. The loader is stricter and says more.

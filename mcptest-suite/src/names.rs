@@ -103,20 +103,22 @@ impl SuitePath {
     ///
     /// # Errors
     ///
-    /// The part of the path no identifier can be made of.
+    /// No identifier can be made of a part of the path.
     ///
     /// ```
     /// use mcptest_suite::SuitePath;
     ///
     /// let path = SuitePath::from_path("shop/Check out.yml".as_ref())?;
     /// assert_eq!(path.as_str(), "shop::check_out");
-    /// # Ok::<(), String>(())
+    /// # Ok::<(), mcptest_suite::SuitePathError>(())
     /// ```
-    pub fn from_path(relative: &Path) -> Result<Self, String> {
+    pub fn from_path(relative: &Path) -> Result<Self, SuitePathError> {
         let stem = relative.with_extension("");
         let segments = stem.iter().map(|part| {
             let part = part.to_string_lossy();
-            segment(&part).ok_or_else(|| part.into_owned())
+            segment(&part).ok_or_else(|| SuitePathError {
+                part: part.into_owned(),
+            })
         });
         Ok(Self(segments.collect::<Result<Vec<_>, _>>()?.join("::")))
     }
@@ -134,6 +136,22 @@ impl SuitePath {
             .is_some_and(|rest| rest.starts_with("::"))
     }
 }
+
+/// No identifier can be made of a part of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SuitePathError {
+    /// The part.
+    pub part: String,
+}
+
+impl fmt::Display for SuitePathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no identifier can be made of `{}`", self.part)
+    }
+}
+
+impl std::error::Error for SuitePathError {}
 
 impl fmt::Display for SuitePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -202,9 +220,7 @@ mod tests {
 
     #[test]
     fn a_path_without_a_name_is_refused() {
-        assert_eq!(
-            SuitePath::from_path("a/🚀.yml".as_ref()),
-            Err("🚀".to_owned())
-        );
+        let refused = SuitePath::from_path("a/🚀.yml".as_ref()).unwrap_err();
+        assert_eq!(refused.part, "🚀");
     }
 }

@@ -14,7 +14,7 @@ use std::str::FromStr;
 /// let parts = [1, 2, 3].map(|number| format!("{number}/3").parse::<Shard>().unwrap());
 /// let held = parts.iter().filter(|part| part.holds("refunds::refund_agent"));
 /// assert_eq!(held.count(), 1);
-/// assert!("0/3".parse::<Shard>().unwrap_err().contains("`1/3`"));
+/// assert!("0/3".parse::<Shard>().unwrap_err().to_string().contains("`1/3`"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
@@ -50,23 +50,48 @@ impl Shard {
 }
 
 impl FromStr for Shard {
-    type Err = String;
+    type Err = ShardError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, ShardError> {
         let parts = text.split_once('/');
         let parts =
             parts.and_then(|(number, total)| Some((parse_digits(number)?, parse_digits(total)?)));
         match parts {
             Some((number, total)) if (1..=total).contains(&number) => Ok(Self { number, total }),
-            Some((0, total @ 1..)) => Err(format!(
-                "shards are counted from 1, as nextest counts them: the first is `1/{total}`, the last is `{total}/{total}`"
-            )),
-            _ => Err(
-                "write which shard it is and how many there are, from `1/4` to `4/4`".to_owned(),
-            ),
+            Some((0, total @ 1..)) => Err(ShardError::Zero { total }),
+            _ => Err(ShardError::Malformed),
         }
     }
 }
+
+/// Why a text is no [`Shard`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShardError {
+    /// The first shard has the number 1.
+    Zero {
+        /// How many shards there are.
+        total: usize,
+    },
+    /// It is not two numbers with a slash between them, or the first is larger than the second.
+    Malformed,
+}
+
+impl fmt::Display for ShardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Zero { total } => write!(
+                f,
+                "shards are counted from 1, as nextest counts them: the first is `1/{total}`, the last is `{total}/{total}`"
+            ),
+            Self::Malformed => {
+                f.write_str("write which shard it is and how many there are, from `1/4` to `4/4`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ShardError {}
 
 /// A number of digits alone.
 fn parse_digits(text: &str) -> Option<usize> {
@@ -131,11 +156,11 @@ mod tests {
     #[test]
     fn what_is_no_part_is_refused_with_the_form() {
         let from_one = "shards are counted from 1, as nextest counts them: the first is `1/4`, the last is `4/4`";
-        assert_eq!("0/4".parse::<Shard>().unwrap_err(), from_one);
+        assert_eq!("0/4".parse::<Shard>().unwrap_err().to_string(), from_one);
         for wrong in [
             "5/4", "0/0", "1/0", "1", "", "/", "1/", "+1/4", "1/4/4", " 1/4", "a/b", "-1/4",
         ] {
-            let refused = wrong.parse::<Shard>().unwrap_err();
+            let refused = wrong.parse::<Shard>().unwrap_err().to_string();
             assert!(
                 refused.contains("from `1/4` to `4/4`"),
                 "{wrong}: {refused}"

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mcptest_suite::{SuitePath, portable_path};
+use mcptest_suite::{SuitePath, SuitePathError, portable_path};
 use walkdir::{DirEntry, WalkDir};
 
 /// A suite file that was found.
@@ -46,7 +46,7 @@ pub(crate) fn discover(crate_dir: &Path, roots: &[PathBuf]) -> Discovered {
             };
             match SuitePath::from_path(&file.relative) {
                 Ok(name) => by_name.entry(name).or_default().push(file),
-                Err(part) => found.problems.push((
+                Err(SuitePathError { part, .. }) => found.problems.push((
                     root_case(root),
                     format!(
                         "error: no case name can be made of `{part}` in {}\n\nhelp: rename it with at least one letter or digit",

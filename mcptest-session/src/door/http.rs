@@ -52,7 +52,7 @@ impl Refusal {
 
     fn message(&self) -> String {
         match self {
-            Self::Bad(text) => text.clone(),
+            Self::Bad(problem) => problem.to_string(),
             Self::Run => "no run of this session has this name, or its end was told".to_owned(),
             Self::Ended => "this session of mcptest has ended".to_owned(),
             Self::TooMany => {

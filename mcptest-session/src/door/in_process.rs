@@ -51,7 +51,7 @@ impl Door {
                 });
             }
             Ok(Verdict::Error(raised)) => return Err(ToolFailure::new(raised.text)),
-            Err(Refusal::Bad(words)) => return Err(ToolFailure::internal(&words)),
+            Err(Refusal::Bad(problem)) => return Err(ToolFailure::internal(&problem.to_string())),
             Err(Refusal::TooMany) => {
                 return Err(ToolFailure::internal(
                     "too many calls of tools in one session",

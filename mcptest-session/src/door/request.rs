@@ -1,5 +1,8 @@
 //! The two requests of the door, read. Who speaks to the door may be any program.
 
+use std::error::Error;
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use super::entry::{Ending, RaisedError};
@@ -32,6 +35,61 @@ pub struct DoneRequest {
     pub text: Option<String>,
 }
 
+/// Why a request cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// It is no JSON, for this reason.
+    NotJson(String),
+    /// It is no object.
+    NotAnObject,
+    /// A member is no text.
+    NotText {
+        /// Its key.
+        key: &'static str,
+    },
+    /// It names no tool.
+    NoTool,
+    /// It names no run.
+    NoRun,
+    /// It names a run that this session cannot have.
+    UnknownRun {
+        /// The identifier that it has for it.
+        id: String,
+    },
+    /// It names a run that this session does not have, as that inside of which a call is made.
+    InsideUnknown,
+    /// The arguments are no object.
+    ArgsNotAnObject,
+    /// The error is no object with what an error has.
+    ErrorNotAnObject,
+    /// A run ends in more than one way.
+    SeveralEndings,
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(why) => write!(f, "the request {why}"),
+            Self::NotAnObject => f.write_str("the request is no JSON object"),
+            Self::NotText { key } => write!(f, "`{key}` is no text"),
+            Self::NoTool => f.write_str("the request names no tool: `name` is missing"),
+            Self::NoRun => f.write_str("the request names no run: `run` is missing"),
+            Self::UnknownRun { id } => {
+                write!(f, "`inside` names `{id}`, which is no run of this session")
+            }
+            Self::InsideUnknown => f.write_str("`inside` names no run of this session"),
+            Self::ArgsNotAnObject => f.write_str("`args` is no object"),
+            Self::ErrorNotAnObject => f.write_str("`error` is no object with `type` and `text`"),
+            Self::SeveralEndings => {
+                f.write_str("a run ends in one way: with `result`, `error`, `left` or `unkept`")
+            }
+        }
+    }
+}
+
+impl Error for RequestError {}
+
 /// What runs are called on the wire.
 #[must_use]
 pub fn run_id(run: usize) -> String {
@@ -44,23 +102,23 @@ fn parse_run_id(id: &str) -> Option<usize> {
     (run_id(run) == id).then_some(run)
 }
 
-fn parse_object(body: &[u8]) -> Result<(Value, Vec<Change>), String> {
+fn parse_object(body: &[u8]) -> Result<(Value, Vec<Change>), RequestError> {
     match parse(body) {
         Ok(Parsed {
             value: value @ Value::Object(_),
             changes,
         }) => Ok((value, changes)),
-        Ok(_) => Err("the request is no JSON object".to_owned()),
-        Err(error) => Err(format!("the request {}", describe_error(&error))),
+        Ok(_) => Err(RequestError::NotAnObject),
+        Err(error) => Err(RequestError::NotJson(describe_error(&error))),
     }
 }
 
 /// A member that is a text, if it is there and not null.
-fn optional_text<'v>(value: &'v Value, key: &str) -> Result<Option<&'v str>, String> {
+fn optional_text<'v>(value: &'v Value, key: &'static str) -> Result<Option<&'v str>, RequestError> {
     match non_null(value, key) {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("`{key}` is no text")),
+        Some(_) => Err(RequestError::NotText { key }),
     }
 }
 
@@ -69,21 +127,21 @@ fn optional_text<'v>(value: &'v Value, key: &str) -> Result<Option<&'v str>, Str
 /// # Errors
 ///
 /// What is wrong with it.
-pub fn parse_call(body: &[u8]) -> Result<CallRequest, String> {
+pub fn parse_call(body: &[u8]) -> Result<CallRequest, RequestError> {
     let (mut value, _) = parse_object(body)?;
     let name = optional_text(&value, "name")?.filter(|name| !name.trim().is_empty());
-    let name = name.ok_or("the request names no tool: `name` is missing")?;
+    let name = name.ok_or(RequestError::NoTool)?;
     let name = name.to_owned();
     let call_id = optional_text(&value, "call_id")?.filter(|id| !id.is_empty());
     let call_id = call_id.map(str::to_owned);
-    let unknown = |id: &str| format!("`inside` names `{id}`, which is no run of this session");
+    let unknown = |id: &str| RequestError::UnknownRun { id: id.to_owned() };
     let inside = optional_text(&value, "inside")?;
     let inside = inside.map(|id| parse_run_id(id).ok_or_else(|| unknown(id)));
     let inside = inside.transpose()?;
     let args = match value.get_mut("args").map(Value::take) {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(args)) => args,
-        Some(_) => return Err("`args` is no object".to_owned()),
+        Some(_) => return Err(RequestError::ArgsNotAnObject),
     };
     Ok(CallRequest {
         name,
@@ -98,9 +156,9 @@ pub fn parse_call(body: &[u8]) -> Result<CallRequest, String> {
 /// # Errors
 ///
 /// What is wrong with it.
-pub fn parse_done(body: &[u8]) -> Result<DoneRequest, String> {
+pub fn parse_done(body: &[u8]) -> Result<DoneRequest, RequestError> {
     let (mut value, changes) = parse_object(body)?;
-    let id = optional_text(&value, "run")?.ok_or("the request names no run: `run` is missing")?;
+    let id = optional_text(&value, "run")?.ok_or(RequestError::NoRun)?;
     // A run that was never begun has no number.
     let run = parse_run_id(id).unwrap_or(usize::MAX);
     let said = ["result", "error", "left", "unkept"];
@@ -110,14 +168,14 @@ pub fn parse_done(body: &[u8]) -> Result<DoneRequest, String> {
         _ => non_null(&value, key).is_some(),
     });
     if said.count() > 1 {
-        return Err("a run ends in one way: with `result`, `error`, `left` or `unkept`".to_owned());
+        return Err(RequestError::SeveralEndings);
     }
     let ending = if let Some(why) = optional_text(&value, "unkept")? {
         Err(why.to_owned())
     } else if let Some(error) = non_null(&value, "error") {
         let is_error = error.is_object() && text(error, "text").is_some();
         let raised = RaisedError::from_json(error).filter(|_| is_error);
-        let raised = raised.ok_or("`error` is no object with `type` and `text`")?;
+        let raised = raised.ok_or(RequestError::ErrorNotAnObject)?;
         Ok(Ending::Error(raised))
     } else if value["left"] == true {
         Ok(Ending::Left)

@@ -11,7 +11,7 @@ use super::answering;
 use super::entry::{Ending, OwnCall};
 #[cfg(feature = "play")]
 use super::play::CallPlayer;
-use super::request::{CallRequest, DoneRequest};
+use super::request::{CallRequest, DoneRequest, RequestError};
 use super::ticks::Ticks;
 use super::verdict::{Refusal, Verdict};
 #[cfg(feature = "record")]
@@ -129,8 +129,7 @@ impl Door {
             return Err(Refusal::TooMany);
         }
         if call.inside.is_some_and(|run| run >= kept.calls.len()) {
-            let text = "`inside` names no run of this session";
-            return Err(Refusal::Bad(text.to_owned()));
+            return Err(Refusal::Bad(RequestError::InsideUnknown));
         }
         call.began = self.0.ticks.next();
         call.began_at = self.now();

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::entry::RaisedError;
+use super::request::RequestError;
 
 /// What a call is to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +40,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// The request cannot be read, for this reason.
-    Bad(String),
+    Bad(RequestError),
     /// No run has this number, or the run has ended.
     Run,
     /// The session has ended.

@@ -45,10 +45,7 @@ impl RunFile {
             }
             None => add(run, &cassette, folder),
         };
-        place.path =
-            Some(path.map_err(|error| {
-                RecordError::new(format!("{}; {}", error.problem(), error.help()))
-            })?);
+        place.path = Some(path?);
         place.state = state;
         Ok(())
     }
@@ -66,5 +63,5 @@ pub(super) fn redactor(named: &[(String, String)]) -> Result<Redactor, RecordErr
     let secrets = provider_secrets()
         .chain(named.iter().cloned())
         .chain(secrets_by_name(variables()));
-    Redactor::new(secrets, Vec::new()).map_err(|error| RecordError::new(error.to_string()))
+    Redactor::new(secrets, Vec::new()).map_err(RecordError::Redaction)
 }

@@ -49,7 +49,9 @@ pub use narrative::{
     narrative_rules, reported,
 };
 pub use own_args::changed_by_code;
-pub use playback::{Divergence, DivergenceKind, IgnoredPath, PlaybackOptions, PlaybackReport};
+pub use playback::{
+    Divergence, DivergenceKind, IgnoredPath, IgnoredPathError, PlaybackOptions, PlaybackReport,
+};
 pub use recovery::{
     Contradiction, Decisions, Effect, Fault, FaultKind, FaultPlan, ForeignMark, Hit, HitEvidence,
     RecoveryMarks, RecoveryReport, RecoveryScore, judge_recovery, never_fired, score_recovery,

@@ -6,7 +6,7 @@ mod divergence;
 mod options;
 
 pub use divergence::{Divergence, DivergenceKind};
-pub use options::{IgnoredPath, PlaybackOptions};
+pub use options::{IgnoredPath, IgnoredPathError, PlaybackOptions};
 
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;

@@ -1,9 +1,11 @@
 //! Putting a recorder's run into a file.
 
+use std::error::Error;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::environment::{provider_secrets, secrets_by_name, variables};
-use super::redact::Redactor;
+use super::redact::{Redactor, TooLarge};
 use super::store::{Layout, Lock, Store, StoreError};
 use super::{Recorder, say};
 
@@ -16,10 +18,9 @@ impl Recorder {
     pub fn write_to(&self, file: impl AsRef<Path>) -> Result<(), RecordError> {
         let file = file.as_ref();
         if file.exists() {
-            return Err(RecordError(format!(
-                "{} exists already, and a recording is not overwritten; remove it first",
-                file.display()
-            )));
+            return Err(RecordError::Exists {
+                file: file.to_owned(),
+            });
         }
         self.store(&Layout::Single(file.to_owned())).map(drop)
     }
@@ -35,43 +36,68 @@ impl Recorder {
     }
 
     fn store(&self, layout: &Layout) -> Result<PathBuf, RecordError> {
-        let stored =
-            |error: StoreError| RecordError(format!("{}; {}", error.problem(), error.help()));
         if self.is_writing_disabled() {
-            return Err(RecordError(
-                "the harness writes this run when the loop returns; a recorder of one's own writes where it likes"
-                    .to_owned(),
-            ));
+            return Err(RecordError::WrittenByHarness);
         }
         let secrets = provider_secrets()
             .chain(self.secrets().iter().cloned())
             .chain(secrets_by_name(variables()));
-        let redactor =
-            Redactor::new(secrets, Vec::new()).map_err(|error| RecordError(error.to_string()))?;
+        let redactor = Redactor::new(secrets, Vec::new()).map_err(RecordError::Redaction)?;
         let mut run = self.cassette();
         redactor.redact_run(&mut run);
         let waiting = || say("waiting: another process records there");
-        let _lock = Lock::acquire(layout, waiting).map_err(stored)?;
-        let store = Store::pinned(layout).map_err(stored)?;
-        store.add(&run).map_err(stored)
+        let _lock = Lock::acquire(layout, waiting)?;
+        let store = Store::pinned(layout)?;
+        Ok(store.add(&run)?)
     }
 }
 
 /// Why a run could not be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordError(String);
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The file exists, and a recording is not overwritten.
+    Exists {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The recorder is the harness's, which writes the run itself.
+    WrittenByHarness,
+    /// The file or its folder cannot be used.
+    Store(StoreError),
+    /// The secrets are too many to look for.
+    Redaction(TooLarge),
+}
 
-impl RecordError {
-    #[cfg(feature = "tracing")]
-    pub(crate) fn new(what: String) -> Self {
-        Self(what)
+impl From<StoreError> for RecordError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 
-impl std::fmt::Display for RecordError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exists { file } => write!(
+                f,
+                "{} exists already, and a recording is not overwritten; remove it first",
+                file.display()
+            ),
+            Self::WrittenByHarness => f.write_str(
+                "the harness writes this run when the loop returns; a recorder of one's own writes where it likes",
+            ),
+            Self::Store(error) => write!(f, "{}; {}", error.problem(), error.help()),
+            Self::Redaction(error) => write!(f, "{error}"),
+        }
     }
 }
 
-impl std::error::Error for RecordError {}
+impl Error for RecordError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Exists { .. } | Self::WrittenByHarness => None,
+            Self::Store(error) => Some(error),
+            Self::Redaction(error) => Some(error),
+        }
+    }
+}

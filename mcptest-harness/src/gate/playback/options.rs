@@ -178,11 +178,11 @@ fn read_ignore_paths(
         };
         match text.value.parse::<IgnoredPath>() {
             Ok(path) => options.ignore_paths.push(path),
-            Err(message) => {
+            Err(error) => {
                 let help = "write e.g. `tool_results[*].looked_up` or `parameters.seed`";
                 block
                     .problems
-                    .push(Diagnostic::at(item.span, message).help(help));
+                    .push(Diagnostic::at(item.span, error.to_string()).help(help));
             }
         }
     }

@@ -148,7 +148,7 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
 
 #[test]
 fn a_path_that_says_nothing_is_refused() {
-    let refused = |text: &str| text.parse::<IgnoredPath>().unwrap_err();
+    let refused = |text: &str| text.parse::<IgnoredPath>().unwrap_err().to_string();
     assert!(
         refused("results[*].a")
             .contains("`tool_results`, `assistant_turns`, `parameters`, `tools`, `user_turns`")

@@ -119,10 +119,11 @@ fn remove_path(value: &mut Value, path: &[String]) {
 }
 
 impl FromStr for IgnoredPath {
-    type Err = String;
+    type Err = IgnoredPathError;
 
     /// Reads a path: a kind, `[*]`, `[n]` or `[name]`, then keys with dots and `[*]` or `[n]` for items of lists.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, IgnoredPathError> {
+        let path = || text.to_owned();
         let mut steps = Vec::new();
         let mut rest = text.trim();
         let head = rest.find(['.', '[']).unwrap_or(rest.len());
@@ -131,7 +132,7 @@ impl FromStr for IgnoredPath {
         while !rest.is_empty() {
             if let Some(inner) = rest.strip_prefix('[') {
                 let Some((item, after)) = inner.split_once(']') else {
-                    return Err(format!("`{text}` has a `[` without a `]`"));
+                    return Err(IgnoredPathError::UnclosedBracket { path: path() });
                 };
                 steps.push(item.trim().trim_matches(['"', '\'']).to_owned());
                 rest = after;
@@ -143,19 +144,13 @@ impl FromStr for IgnoredPath {
             }
         }
         if steps.iter().any(String::is_empty) {
-            return Err(format!("`{text}` has an empty step"));
+            return Err(IgnoredPathError::EmptyStep { path: path() });
         }
-        let roots = ROOTS.iter().map(|kind| kind.as_str());
         let Some(kind) = ROOTS.into_iter().find(|kind| kind.as_str() == root) else {
-            let roots = roots.collect::<Vec<_>>().join("`, `");
-            return Err(format!(
-                "a path begins with one of `{roots}`, and `{text}` does not"
-            ));
+            return Err(IgnoredPathError::UnknownRoot { path: path() });
         };
         if steps.is_empty() || steps == ["*"] {
-            return Err(format!(
-                "`{text}` is the whole list: write `ignore: [{root}]`, or continue the path with `[*]` and a key"
-            ));
+            return Err(IgnoredPathError::WholeList { path: path(), kind });
         }
         let item = steps.remove(0);
         Ok(Self {
@@ -166,6 +161,57 @@ impl FromStr for IgnoredPath {
         })
     }
 }
+
+/// Why a text is no [`IgnoredPath`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IgnoredPathError {
+    /// A `[` has no `]`.
+    UnclosedBracket {
+        /// The text.
+        path: String,
+    },
+    /// Nothing stands between two dots, or in brackets.
+    EmptyStep {
+        /// The text.
+        path: String,
+    },
+    /// It begins with no kind of difference that has values.
+    UnknownRoot {
+        /// The text.
+        path: String,
+    },
+    /// It names all values of a kind, which is what the option `ignore` is for.
+    WholeList {
+        /// The text.
+        path: String,
+        /// The kind.
+        kind: DivergenceKind,
+    },
+}
+
+impl fmt::Display for IgnoredPathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnclosedBracket { path } => write!(f, "`{path}` has a `[` without a `]`"),
+            Self::EmptyStep { path } => write!(f, "`{path}` has an empty step"),
+            Self::UnknownRoot { path } => {
+                let roots = ROOTS.map(DivergenceKind::as_str).join("`, `");
+                write!(
+                    f,
+                    "a path begins with one of `{roots}`, and `{path}` does not"
+                )
+            }
+            Self::WholeList { path, kind } => write!(
+                f,
+                "`{path}` is the whole list: write `ignore: [{}]`, or continue the path with `[*]` and a key",
+                kind.as_str()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for IgnoredPathError {}
 
 impl fmt::Display for IgnoredPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
