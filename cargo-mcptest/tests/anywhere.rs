@@ -153,7 +153,7 @@ fn an_agent_is_recorded_and_judged_in_a_folder_without_a_crate() {
 /// What a message says to type, between the backticks behind some words.
 #[cfg(unix)]
 fn advice(said: &Finished, before: &str) -> String {
-    let (_, rest) = said.stdout.split_once(before).expect(before);
+    let (_, rest) = said.stdout.split_once(before).unwrap();
     let rest = rest.split_once('`').unwrap().1;
     rest.split_once('`').unwrap().0.to_owned()
 }

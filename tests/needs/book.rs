@@ -72,20 +72,25 @@ fn problem(
     }
 }
 
+fn has_extension(file: &str, wanted: &str) -> bool {
+    let extension = Path::new(file).extension();
+    extension.is_some_and(|extension| extension == wanted)
+}
+
 pub(crate) fn its_links_lead_somewhere_and_it_can_be_searched() {
     let folder = Folder::new();
     let book = folder.at("book");
-    let mut build = Command::new("bash");
-    build
+    let mut command = Command::new("bash");
+    command
         .arg(workspace().join(".ci/book"))
         .arg(&book)
         .env("BOOK_SOURCE", SOURCE)
         .current_dir(folder.path());
-    let built = process::run(&mut build).exits(0);
+    let built = process::run(&mut command).exits(0);
     assert!(!built.stderr.to_lowercase().contains("warn"), "{built}");
 
     let files = collect(&book);
-    let pages = files.iter().filter(|(file, _)| file.ends_with(".html"));
+    let pages = files.iter().filter(|(file, _)| has_extension(file, "html"));
     let pages: BTreeMap<PathBuf, String> = pages
         .map(|(file, text)| {
             (
@@ -105,7 +110,7 @@ pub(crate) fn its_links_lead_somewhere_and_it_can_be_searched() {
         }
     }
     assert!(pages.contains_key(Path::new("introduction.html")));
-    let is_index = |file: &str| file.starts_with("searchindex") && file.ends_with(".js");
+    let is_index = |file: &str| file.starts_with("searchindex") && has_extension(file, "js");
     let mut indexes = files.iter().filter(|(file, _)| is_index(file));
     let (_, index) = indexes.next().expect("the book has an index to search");
     assert!(String::from_utf8_lossy(index).contains("claimed_but_absent"));

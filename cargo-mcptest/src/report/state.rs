@@ -26,13 +26,12 @@ impl ReportState {
         let package = &work_tree.package;
         let folder = &package.folder;
         let revision = compared.and_then(Compared::candidate_commit);
-        let commit = match revision {
-            Some(commit) => CommitState::at(folder, &commit),
-            None => {
-                let recordings = work_tree.recording_folders();
-                let roots = package.roots.iter().map(|root| folder.join(root));
-                CommitState::checked_out(folder, recordings.into_iter().chain(roots))
-            }
+        let commit = if let Some(commit) = revision {
+            CommitState::at(folder, &commit)
+        } else {
+            let recordings = work_tree.recording_folders();
+            let roots = package.roots.iter().map(|root| folder.join(root));
+            CommitState::checked_out(folder, recordings.into_iter().chain(roots))
         };
         Self {
             project: project_name(&package.name, folder),

@@ -43,16 +43,15 @@ pub(super) fn no_case_text(asked: &TestArguments, names: &[&str]) -> String {
     let parts = names.iter().flat_map(|name| name.split("::"));
     let parts = parts.filter(|_| !asked.arguments.exact);
     let near = nearest(filter, names.iter().copied().chain(parts));
-    let help = match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let more = match names.len().saturating_sub(SHOWN) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let first = names.iter().copied().take(SHOWN);
-            format!("the cases are {}{more}", quoted_list(first))
-        }
+    let help = if let Some(near) = near {
+        format!("did you mean `{near}`?")
+    } else {
+        let more = match names.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let first = names.iter().copied().take(SHOWN);
+        format!("the cases are {}{more}", quoted_list(first))
     };
     format!("no case {whole} {filters}\n\nhelp: {help}")
 }

@@ -224,7 +224,7 @@ pub(crate) fn read_message(message: &Value, run: &mut ForeignRun) {
             system.apply_to(run);
         }
         Some(role @ ("system" | "developer")) => {
-            run.push_turn(role, text_of(message.get("content")))
+            run.push_turn(role, text_of(message.get("content")));
         }
         _ => report_message(message, run),
     }

@@ -211,7 +211,7 @@ fn split_by_order(trace: &Trace, events: &[Event]) -> Vec<ModelCall> {
         };
         match event {
             Event::OtherMessage(role, text) => {
-                last.heard.push(((*role).to_owned(), (*text).to_owned()))
+                last.heard.push(((*role).to_owned(), (*text).to_owned()));
             }
             Event::ModelText(text) => last.parts.push(Part::Text((*text).to_owned())),
             Event::Call(index) => {

@@ -17,6 +17,7 @@ use super::own_calls::OwnCalls;
 use super::own_field;
 use super::placing::group_into_conversations;
 use super::session_field;
+use super::stored_request::StoredRequest;
 use super::writing::{MessageResults, RunWriter};
 use crate::exchange::{Item, Part, Stop};
 use crate::lossless::Change;
@@ -248,24 +249,7 @@ fn build_run(
         "user_prompt": prompt.or(own.opening()).unwrap_or_default(),
         "trace": trace,
     });
-    if let Some(system) = first.and_then(|call| call.asked.system.as_deref()) {
-        cassette["system_prompt"] = system.into();
-    }
-    if let Some(at) = &options.recorded_at {
-        cassette["recorded_at"] = at.as_str().into();
-    }
-    if let Some(machine) = &options.recorded_on {
-        cassette["recorded_on"] = machine.as_str().into();
-    }
-    if !tools.is_empty() {
-        cassette["tools"] = tools.into();
-    }
-    if let Some(first) = first {
-        let parameters = Value::Object((*first.asked.parameters).clone());
-        for (key, value) in sampling_limits(&parameters) {
-            cassette[key] = value;
-        }
-    }
+    write_request_fields(&mut cassette, first.map(|call| &call.asked), tools, options);
     cassette["session"] = session_field::to_json(
         calls,
         &roles,
@@ -292,6 +276,33 @@ fn build_run(
         cassette,
         notes,
         asked_model,
+    }
+}
+
+/// What the first request asks for beside the prompt, and when and where the run was recorded.
+fn write_request_fields(
+    cassette: &mut Value,
+    first: Option<&StoredRequest>,
+    tools: Vec<Value>,
+    options: &RunOptions,
+) {
+    if let Some(system) = first.and_then(|asked| asked.system.as_deref()) {
+        cassette["system_prompt"] = system.into();
+    }
+    if let Some(at) = &options.recorded_at {
+        cassette["recorded_at"] = at.as_str().into();
+    }
+    if let Some(machine) = &options.recorded_on {
+        cassette["recorded_on"] = machine.as_str().into();
+    }
+    if !tools.is_empty() {
+        cassette["tools"] = tools.into();
+    }
+    if let Some(first) = first {
+        let parameters = Value::Object((*first.parameters).clone());
+        for (key, value) in sampling_limits(&parameters) {
+            cassette[key] = value;
+        }
     }
 }
 

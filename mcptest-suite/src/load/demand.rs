@@ -92,7 +92,7 @@ impl CheckedTarget<'_> {
                 self.values(values, span, problems);
             }
             Demand::Part(value) if self.target.list => {
-                self.element().exactly(value, span, problems)
+                self.element().exactly(value, span, problems);
             }
             Demand::Part(value) if !self.is_word() => self.exactly(value, span, problems),
             Demand::Valid(schema) => self.schema(schema, problems),

@@ -80,12 +80,13 @@ fn record(folder: &Folder, commit: u64, passing: u64) {
     for number in 1..=6 {
         let tokens = 1000 + 10 * number + commit;
         let is_good = number > 6 - passing;
-        let (calls, closing) = match is_good {
-            true => (&[get, refund][..], "I have refunded 18.00 EUR for order 7."),
-            false => (
+        let (calls, closing) = if is_good {
+            (&[get, refund][..], "I have refunded 18.00 EUR for order 7.")
+        } else {
+            (
                 &[get, failed, failed][..],
                 "I have refunded the money for order 7.",
-            ),
+            )
         };
         let refunds = run("Refund agent", calls, closing, true, tokens);
         write("Refund_agent__gpt-5", number, &refunds);

@@ -72,10 +72,10 @@ fn write_implied_types(schema: &mut Value) {
         match value {
             Value::Object(_) if holds(&ONE) => write_implied_types(value),
             Value::Array(schemas) if holds(&LISTS) => {
-                schemas.iter_mut().for_each(write_implied_types)
+                schemas.iter_mut().for_each(write_implied_types);
             }
             Value::Object(schemas) if holds(&NAMED) => {
-                schemas.values_mut().for_each(write_implied_types)
+                schemas.values_mut().for_each(write_implied_types);
             }
             _ => {}
         }

@@ -27,15 +27,15 @@ impl UnplayedAgents {
     /// person named it beside the suites.
     pub(super) fn line(&self, program: &[String]) -> Option<String> {
         let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let named = names.iter().take(NAMED);
-        let mut named: Vec<String> = named
+        let first = names.iter().take(NAMED);
+        let mut shown: Vec<String> = first
             .map(|name| format!("`{}`", escape_line(name)))
             .collect();
         if let more @ 1.. = names.len().saturating_sub(NAMED) {
-            named.push(pluralize(more, "more agent"));
+            shown.push(pluralize(more, "more agent"));
         }
-        let last = named.pop()?;
-        let agents = match named.as_slice() {
+        let last = shown.pop()?;
+        let agents = match shown.as_slice() {
             [] => last,
             first => format!("{} and {last}", first.join(", ")),
         };

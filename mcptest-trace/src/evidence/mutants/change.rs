@@ -95,7 +95,7 @@ impl Change {
                 turns::edit(&mut turns, calls, TurnKind::Result, *call, failed);
             }
             Self::DropResult(call) => {
-                turns::edit(&mut turns, calls, TurnKind::Result, *call, |_| None)
+                turns::edit(&mut turns, calls, TurnKind::Result, *call, |_| None);
             }
             Self::Claim(claim) => {
                 let before = trace.closing().unwrap_or_default();
