@@ -1,5 +1,7 @@
 //! What is wrong with runs that do not meet a default, in words.
 
+use crate::render::SEE_RUNS;
+
 /// What is wrong with a run, or with all runs together, that does not meet a bound of a default gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DefaultSentence {
@@ -39,6 +41,6 @@ impl DefaultSentence {
     /// The sentence for several runs whose numbers differ.
     pub(super) fn for_several_runs(&self) -> String {
         let Self { target, bound, .. } = self;
-        format!("{} ({target}: {bound}); see the runs below", self.plain)
+        format!("{} ({target}: {bound}){SEE_RUNS}", self.plain)
     }
 }

@@ -5,6 +5,9 @@ use mcptest_suite::{Diagnostic, Source, Style, escape};
 use super::{Diff, Table};
 use mcptest_trace::text::{escape_lookalikes, shorten};
 
+/// Where a sentence is true for several runs, and each of them says more below it.
+pub(crate) const SEE_RUNS: &str = "; see the runs below";
+
 /// Why a case failed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Failure {
@@ -105,8 +108,13 @@ impl Failure {
     pub(crate) fn to_line(&self) -> String {
         let first = self.findings.first();
         let mut text = first.map_or(String::new(), |finding| finding.problem.message.clone());
+        // A sentence that is true for all runs needs none of them. There is nothing below a line.
+        if let Some(sentence) = text.strip_suffix(SEE_RUNS) {
+            text = sentence.to_owned();
         // What cannot be used says why in what it shows.
-        if let Some(Evidence::Text(shown)) = first.and_then(|finding| finding.evidence.first()) {
+        } else if let Some(Evidence::Text(shown)) =
+            first.and_then(|finding| finding.evidence.first())
+        {
             let why = shown.lines().next().unwrap_or_default();
             // A title of what follows says nothing by itself.
             if !why.ends_with(':') {

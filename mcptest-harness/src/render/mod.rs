@@ -9,5 +9,5 @@ mod failure;
 mod table;
 
 pub(crate) use diff::{Diff, changed_lines};
-pub(crate) use failure::{Evidence, Failure, Finding, rerun_line};
+pub(crate) use failure::{Evidence, Failure, Finding, SEE_RUNS, rerun_line};
 pub(crate) use table::Table;
