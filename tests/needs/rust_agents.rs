@@ -23,8 +23,6 @@ struct Library {
     flags: bool,
     /// The kinds of tokens that its format does not count apart.
     uncounted: &'static [&'static str],
-    /// Whether its suite has the gate `playback`. A client of reqwest 0.13 finds no TLS in a process that only plays.
-    plays: bool,
     /// How often one request is made that is always answered with 429: by async-openai and by the library of AWS themselves, by the
     /// others' agents.
     tries: usize,
@@ -37,7 +35,6 @@ const LIBRARIES: [Library; 6] = [
         protocol: "openai_chat",
         flags: false,
         uncounted: &[],
-        plays: false,
         tries: 4,
     },
     Library {
@@ -46,7 +43,6 @@ const LIBRARIES: [Library; 6] = [
         protocol: "bedrock_converse",
         flags: true,
         uncounted: &["reasoning"],
-        plays: true,
         tries: 3,
     },
     Library {
@@ -55,7 +51,6 @@ const LIBRARIES: [Library; 6] = [
         protocol: "gemini",
         flags: false,
         uncounted: &[],
-        plays: false,
         tries: 3,
     },
     Library {
@@ -64,7 +59,6 @@ const LIBRARIES: [Library; 6] = [
         protocol: "ollama",
         flags: false,
         uncounted: &["cached", "reasoning"],
-        plays: true,
         tries: 3,
     },
     Library {
@@ -73,7 +67,6 @@ const LIBRARIES: [Library; 6] = [
         protocol: "openai_responses",
         flags: false,
         uncounted: &[],
-        plays: false,
         tries: 3,
     },
     Library {
@@ -82,7 +75,6 @@ const LIBRARIES: [Library; 6] = [
         protocol: "anthropic_messages",
         flags: true,
         uncounted: &[],
-        plays: false,
         tries: 3,
     },
 ];
@@ -162,9 +154,7 @@ fn built(package: &str) -> BTreeMap<String, PathBuf> {
 }
 
 /// How many cases the suite of a library has.
-fn cases(library: &Library) -> usize {
-    if library.plays { 8 } else { 6 }
-}
+const CASES: usize = 8;
 
 /// The agent's suites and recordings as they are kept.
 fn kept(library: &Library) -> PathBuf {
@@ -181,19 +171,25 @@ fn unrecorded(library: &Library) -> Folder {
 fn run(library: &Library, folder: &Path, model: Option<&Provider>, arguments: &[&str]) -> Finished {
     let mut command = process::command(&executables()[library.name], folder);
     command.args(arguments).env("CARGO_MANIFEST_DIR", folder);
+    with_keys(&mut command);
     if let Some(model) = model {
         reached(command.env("MCPTEST_RECORD", "all"), model);
     }
     process::run(&mut command)
 }
 
-/// Lets a program's clients ask a provider.
-pub(crate) fn reached<'c>(command: &'c mut Command, provider: &Provider) -> &'c mut Command {
-    let url = provider.url();
+/// An agent in this process has the variables of the process, and some libraries ask nothing without a key.
+fn with_keys(command: &mut Command) -> &mut Command {
     for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
         command.env(key, "scripted");
     }
     command
+}
+
+/// Lets a program's clients ask a provider.
+pub(crate) fn reached<'c>(command: &'c mut Command, provider: &Provider) -> &'c mut Command {
+    let url = provider.url();
+    with_keys(command)
         .env("OPENAI_BASE_URL", format!("{url}/v1"))
         .env("ANTHROPIC_BASE_URL", &url)
         .env("GOOGLE_GEMINI_BASE_URL", &url)
@@ -401,7 +397,7 @@ pub(crate) fn their_runs_are_what_the_script_says() {
             "{recorded}"
         );
         assert_eq!(said.count(), AGENTS.len(), "{recorded}");
-        assert_eq!(recorded.outcomes().len(), cases(library), "{recorded}");
+        assert_eq!(recorded.outcomes().len(), CASES, "{recorded}");
 
         let recordings = folder.at(&format!("suites/{}", library.name));
         let mut asked = 0;
@@ -436,7 +432,7 @@ pub(crate) fn their_kept_runs_hold() {
     for library in &LIBRARIES {
         let before = collect(&kept(library));
         let judged = run(library, &agents, None, &[]).exits(0);
-        assert_eq!(judged.outcomes().len(), cases(library), "{judged}");
+        assert_eq!(judged.outcomes().len(), CASES, "{judged}");
         assert_eq!(collect(&kept(library)), before, "{}", library.name);
     }
 }
@@ -444,10 +440,10 @@ pub(crate) fn their_kept_runs_hold() {
 /// Played, which the test before does with the same code.
 pub(crate) fn their_changed_code_is_red() {
     let agents = crates().join("agents");
-    for library in LIBRARIES.iter().filter(|library| library.plays) {
+    for library in &LIBRARIES {
         for (change, told) in CHANGES {
             let mut command = process::command(&executables()[library.name], &agents);
-            command
+            with_keys(&mut command)
                 .arg("playback")
                 .env("CARGO_MANIFEST_DIR", &agents)
                 .env("AGENT_CHANGE", change);

@@ -148,6 +148,15 @@ pub struct Place {
     connections: Arc<AtomicUsize>,
 }
 
+/// Gives the HTTP clients of this process what TLS is made with. Cargo builds the client of an agent in this process with
+/// the features that recording needs, and then no client is made without. The first provider of a process stays.
+#[cfg(feature = "record")]
+pub(crate) fn provide_tls() {
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
+}
+
 impl Place {
     /// An address on a port that is free. To call in a runtime of tokio with its drivers on.
     ///
@@ -155,6 +164,8 @@ impl Place {
     ///
     /// No port can be listened at, or the system gives no random bytes.
     pub async fn new() -> io::Result<Self> {
+        #[cfg(feature = "record")]
+        provide_tls();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         Ok(Self {
             listener: listener.into_std()?,

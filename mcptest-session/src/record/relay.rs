@@ -21,7 +21,7 @@ use super::query::without_keys;
 use super::tee_body::{Ending, MOST, TeeBody};
 use crate::endpoint::{
     Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, SHOULD_RETRY, UPGRADE_REQUIRED,
-    Upstream, credentials, end_to_end_headers, error_response, refusal,
+    Upstream, credentials, end_to_end_headers, error_response, provide_tls, refusal,
 };
 use crate::exchange::ModelResponse;
 use crate::lossless::{Change, parse};
@@ -53,10 +53,7 @@ impl Relay {
     ///
     /// No connection can be made: what the system says.
     pub fn new(upstreams: Vec<Upstream>, untouched: bool) -> Result<Self, String> {
-        // The first in a process wins, and there is no other.
-        rustls::crypto::ring::default_provider()
-            .install_default()
-            .ok();
+        provide_tls();
         let client = Client::builder()
             .redirect(Policy::none())
             .build()
