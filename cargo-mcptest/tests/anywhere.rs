@@ -296,6 +296,17 @@ fn recordings_are_played_to_a_program_that_no_suite_names() {
     );
     let again = "cargo mcptest record --all --exact refunds::refund_agent -- ";
     assert!(red.stdout.contains(again), "{red}");
+    // The suite has no such case for `test`.
+    let case = "refunds::refund_agent::playback";
+    let alone = format!("run this case alone: cargo mcptest play --exact {case} -- ");
+    assert!(red.stdout.contains(&alone), "{red}");
+    let alone = with_program(&["play", "--exact", case]);
+    assert!(
+        mcptest(&folder, None, &alone)
+            .exits(0)
+            .stdout
+            .contains("1 passed")
+    );
     let none = mcptest(&folder, None, &["play"]).exits(3);
     assert!(
         none.stderr

@@ -63,7 +63,10 @@ pub(super) fn rerun_command(suite: &LoadedSuite, case: &Case, context: &Context)
     let asked = record::read_record_request().ok().flatten();
     match unrecorded.zip(asked) {
         Some((subject, asked)) => suite.record_line(subject).in_mode(asked.mode),
-        None => context.rerun_command(),
+        None => {
+            let play = suite.play_line(&context.name);
+            play.unwrap_or_else(|| context.rerun_command())
+        }
     }
 }
 

@@ -17,11 +17,12 @@ use super::pattern::without_detours;
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
 use super::snapshots::CaseSnapshots;
+use crate::command::command_line_again;
 use crate::gate::{
     self, AgentGates, CompiledGate, Criterion as _, GateReading, Input, SnapshotStore, Stale,
 };
 use crate::record::own_code::is_run_of_built_in;
-use crate::record::{RecordCommand, RecordLine, RunsAgent, in_ci};
+use crate::record::{RecordCommand, RecordLine, RunsAgent, in_ci, shell_words};
 use crate::render::Failure;
 use crate::trace::{Run, read_runs};
 
@@ -48,6 +49,8 @@ pub(crate) struct LoadedSuite {
     functions: AgentFunctions,
     /// Whether judging leaves nothing behind.
     looked_at: bool,
+    /// Whether its agents are played whatever it asks: no other command has their cases of `playback`.
+    is_only_played: bool,
     /// What lies where its runs lie, once an agent has asked for it.
     near: Arc<OnceLock<NearNames>>,
     /// What its agents are compared with, once a case has asked for it.
@@ -117,6 +120,7 @@ impl LoadedSuite {
             command: RecordCommand::default(),
             functions: AgentFunctions::default(),
             looked_at: false,
+            is_only_played: false,
             near: Arc::default(),
             trusted: Arc::default(),
             elsewhere: None,
@@ -177,6 +181,7 @@ impl LoadedSuite {
 
     /// Gives each agent with a command the gate `playback`, whatever the suite says.
     pub(crate) fn with_playback(mut self) -> Self {
+        self.is_only_played = true;
         let parts = (Arc::get_mut(&mut self.suite), Arc::get_mut(&mut self.gates));
         if let (Some(suite), Some(gates)) = parts {
             let agents = suite.agents.iter_mut().zip(gates);
@@ -195,6 +200,17 @@ impl LoadedSuite {
             }
         }
         self
+    }
+
+    /// What a person types to play an agent alone, where a command plays it whatever the suite asks.
+    pub(crate) fn play_line(&self, case: &str) -> Option<String> {
+        let mut words = format!("--exact {case}");
+        if !self.command.program.is_empty() {
+            words += &format!(" -- {}", shell_words(&self.command.program));
+        }
+        self.is_only_played
+            .then(|| command_line_again("play", &words))
+            .flatten()
     }
 
     /// A copy that lists the folders of runs anew: something was recorded.
