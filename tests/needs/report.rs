@@ -202,7 +202,7 @@ pub(super) fn the_pages_of_evidence_work_in_a_browser() {
             "compare",
             &[
                 "before → the working tree",
-                "lost `find </script>",
+                "lost find </script>",
                 "Exit status",
             ],
         ),

@@ -29,6 +29,12 @@ function see() {
   };
   const cut = all("main *:not(select, input, svg, svg *)").filter((box) => isVisible(box) && isCut(box));
   const speaks = (line) => isVisible(line) && /scroll|show all/.test(line.innerText);
+  const pieces = () => {
+    const walker = document.createTreeWalker(document.getElementById("main"), NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) found.push(walker.currentNode.data);
+    return found;
+  };
   const DAY = /^\d{4}-\d\d-\d\d$/;
   return {
     title: document.title,
@@ -41,6 +47,8 @@ function see() {
     silent: cut.filter((box) => !speaks(box.previousElementSibling) && !speaks(box.nextElementSibling)).map((box) => box.outerHTML.slice(0, 200)),
     failing: all("section.case.failed").map((one) => one.innerText),
     heads: texts("h1, h2, h3, h4, figcaption"),
+    // By pieces of text: what stands in a cell goes on in the next one where all text is one.
+    long_commits: pieces().flatMap((piece) => piece.match(/\b[0-9a-f]{13,}\b/g) ?? []).filter((word) => /[0-9]/.test(word)),
     shortened: all("main [title]").map((one) => [one.textContent, one.title]).filter(([, title]) => /^[0-9a-f]{40}$/.test(title)),
     sub_scores: all("[aria-label='Sub-scores of stability'] tbody tr").map((row) => [row.textContent, all(".bad", row).length]),
     compared: all("[aria-label='Agent by agent'] tbody tr").map((row) => [...row.children].map((one) => one.textContent)),
