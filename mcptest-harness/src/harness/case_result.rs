@@ -61,13 +61,11 @@ pub(super) fn rerun_command(suite: &LoadedSuite, case: &Case, context: &Context)
     let subject = case.kind.subject();
     let unrecorded = subject.filter(|subject| suite.is_unrecorded(*subject));
     let asked = record::read_record_request().ok().flatten();
-    match unrecorded.zip(asked) {
-        Some((subject, asked)) => suite.record_line(subject).in_mode(asked.mode),
-        None => {
-            let play = suite.play_line(&context.name);
-            play.unwrap_or_else(|| context.rerun_command())
-        }
+    if let Some((subject, asked)) = unrecorded.zip(asked) {
+        return suite.record_line(subject).in_mode(asked.mode);
     }
+    let play = suite.play_line(&context.name);
+    play.unwrap_or_else(|| context.rerun_command())
 }
 
 /// Whether a case is that of a gate which the agent's `reliability` judges.
