@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AgentCommand, Ended};
+use super::{AgentCommand, CommandOutcome};
 
 /// There is none.
 #[derive(Debug)]
@@ -17,7 +17,11 @@ impl Server {
         match *self {}
     }
 
-    pub(super) async fn run(&mut self, _: &AgentCommand, _: Option<Duration>) -> Option<Ended> {
+    pub(super) async fn run(
+        &mut self,
+        _: &AgentCommand,
+        _: Option<Duration>,
+    ) -> Option<CommandOutcome> {
         match *self {}
     }
 }
