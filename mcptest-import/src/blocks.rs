@@ -7,6 +7,7 @@ use crate::content::text_of;
 use crate::dialect::MessagePart;
 use crate::event::{Event, ForeignRun};
 use crate::json::text;
+use crate::loss::LossReason;
 
 /// The blocks that no other format has.
 pub(crate) const BLOCKS: [&str; 7] = [
@@ -39,7 +40,7 @@ pub(crate) fn read_results(content: Option<&Value>, run: &mut ForeignRun) {
     let parts = content.and_then(Value::as_array).into_iter().flatten();
     let said = read_parts(parts, run);
     if !said.is_empty() {
-        run.report_lost("text among results", said);
+        run.report_lost(LossReason::TextAmongResults, said);
     }
 }
 

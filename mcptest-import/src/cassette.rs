@@ -15,7 +15,8 @@ pub(crate) use result::normalize_args as arguments;
 use crate::actions;
 use crate::blob;
 use crate::distinct::Distinct;
-use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost};
+use crate::event::{Answer, Call, CallTokens, Event, ForeignRun};
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 use mcptest_trace::text::pluralize;
 
@@ -39,13 +40,13 @@ pub(crate) fn from_run(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, 
     let refuse = |reason, detail: &str| Err(Lost::new(reason, detail));
     let asked = run.asked.as_ref().or(run.answered.first());
     let Some(model) = mapping.model.clone().or_else(|| asked.cloned()) else {
-        return refuse("no model is named", "no record says which model ran");
+        return refuse(LossReason::NoModel, "no record says which model ran");
     };
     let said = run.first_user_text();
     let prompt = run.prompt.as_deref().or(said).or(mapping.prompt.as_deref());
     let Some(prompt) = prompt.map(str::to_owned) else {
         return refuse(
-            "the user says nothing",
+            LossReason::NoPrompt,
             "give the prompt with `--prompt`, if this is a run",
         );
     };
@@ -53,7 +54,7 @@ pub(crate) fn from_run(run: &ForeignRun, mapping: &Mapping) -> Result<Imported, 
         |event: &Event| matches!(event, Event::Step(_) | Event::Said(_) | Event::Call(_));
     if run.stop.is_none() && !run.events.iter().any(is_of_agent) {
         return refuse(
-            "no answer",
+            LossReason::NoAnswer,
             "the record has no answer of the agent; export the agent's answers together with the prompts",
         );
     }
@@ -87,9 +88,6 @@ struct Writer<'m> {
     lost: Vec<Lost>,
 }
 
-/// Why a run is reported of which no call is read.
-pub const NO_CALL: &str = "no call is read";
-
 impl<'m> Writer<'m> {
     fn new(mapping: &'m Mapping) -> Self {
         Self {
@@ -117,7 +115,7 @@ impl<'m> Writer<'m> {
         self.has_actions = true;
         self.notes.add("actions in texts are not read as calls");
         self.lost.push(Lost::new(
-            NO_CALL,
+            LossReason::NoCall,
             format!(
                 "the agent's texts hold what looks like actions ({form}), and the command reads no calls from texts: the recording \
                  has no calls, so gates on calls judge nothing"
@@ -239,7 +237,7 @@ impl<'m> Writer<'m> {
             self.set_result(call, answer);
         } else {
             let detail = format!("no call before it has the identifier `{id}`");
-            self.report_lost("orphan result", &detail, answer);
+            self.report_lost(LossReason::OrphanResult, &detail, answer);
         }
     }
 
@@ -274,11 +272,11 @@ impl<'m> Writer<'m> {
                 pluralize(waiting.len(), "result"),
                 pluralize(open.len(), "call")
             );
-            self.report_lost("result that belongs to no certain call", &detail, answer);
+            self.report_lost(LossReason::AmbiguousResult, &detail, answer);
         }
     }
 
-    fn report_lost(&mut self, reason: &'static str, detail: &str, answer: &Answer) {
+    fn report_lost(&mut self, reason: LossReason, detail: &str, answer: &Answer) {
         let shown = canonical_json(&answer.value);
         self.lost
             .push(Lost::new(reason, format!("{detail}: {shown}")));
@@ -302,7 +300,7 @@ impl<'m> Writer<'m> {
             Some(earlier) if self.results[earlier] == written => {}
             Some(_) => {
                 let detail = format!("call {call} has another result already");
-                self.report_lost("second result of a call", &detail, answer);
+                self.report_lost(LossReason::SecondResult, &detail, answer);
             }
             None => {
                 self.characters += canonical_json(&written["result"]).chars().count();

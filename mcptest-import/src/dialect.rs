@@ -10,6 +10,7 @@ use crate::event::{Answer, Call, Event, ForeignRun};
 use crate::json::{
     identifier, list, member, non_null, nonempty_string, parse_flag, role, text, truthy,
 };
+use crate::loss::LossReason;
 
 /// What a part of a message is, besides what somebody says.
 pub(crate) enum MessagePart {
@@ -90,7 +91,7 @@ impl MessagePart {
                     run.push_step(None);
                 }
             }
-            Self::Unknown => run.report_lost("call in an unknown form", canonical_json(part)),
+            Self::Unknown => run.report_lost(LossReason::UnknownCall, canonical_json(part)),
         }
     }
 }
@@ -295,7 +296,7 @@ pub(crate) fn report_unknown(message: &Value, run: &mut ForeignRun) {
         let is_echo = key == "tool_call" && is_result(message);
         if !is_read && !is_echo && is_call_key(key) && truthy(value) {
             let shown = canonical_json(&json!({ key: value }));
-            run.report_lost("call in an unknown form", shown);
+            run.report_lost(LossReason::UnknownCall, shown);
         }
     }
 }

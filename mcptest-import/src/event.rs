@@ -10,6 +10,7 @@ use mcptest_trace::trace::{OfferedTool, Score, StepTokens, Tokens};
 use serde_json::{Number, Value, json};
 
 use crate::distinct::Distinct;
+use crate::loss::{LossReason, Lost};
 
 /// What one model call took: tokens, and time. What the source does not say is absent, and no zero.
 pub(crate) type CallTokens = StepTokens;
@@ -74,29 +75,6 @@ pub(crate) struct ForeignRun {
     pub subagents: Vec<ForeignRun>,
     /// A recording that is one already.
     pub ready: Option<Value>,
-}
-
-/// Evidence that could not be mapped.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// The kind, by which reports are counted.
-    pub reason: &'static str,
-    /// The evidence that was lost, in words.
-    pub detail: String,
-}
-
-impl Lost {
-    /// Something is lost: `reason` is the kind, `detail` says what.
-    pub fn new(reason: &'static str, detail: impl Into<String>) -> Self {
-        let detail = detail.into();
-        Self { reason, detail }
-    }
-
-    /// A record that is no run.
-    #[must_use]
-    pub fn no_run(detail: &str) -> Self {
-        Self::new("is no run", detail)
-    }
 }
 
 /// The texts of system messages, as long as nobody else has spoken: they are the system prompt.
@@ -342,7 +320,7 @@ impl ForeignRun {
         self.notes.add(note);
     }
 
-    pub(crate) fn report_lost(&mut self, reason: &'static str, detail: impl Into<String>) {
+    pub(crate) fn report_lost(&mut self, reason: LossReason, detail: impl Into<String>) {
         self.lost.push(Lost::new(reason, detail));
     }
 

@@ -7,10 +7,11 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
 
 use crate::digest::{self, Digest};
-use crate::event::{ForeignRun, Lost};
+use crate::event::ForeignRun;
 use crate::input::{Input, Record, RecordPlace};
 use crate::joining::Joiner;
 use crate::json::{identifier, list, non_null, text, truthy};
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 
 /// A way in which runs are kept.
@@ -119,7 +120,7 @@ pub(crate) fn is_error_response(response: &Value) -> bool {
 /// The loss of a record without a request: nothing in it says what was asked.
 pub(crate) fn missing_request() -> Lost {
     Lost::new(
-        "lacks its request",
+        LossReason::NoRequest,
         "a response alone does not have the prompt; export the request together with it, as `{\"request\": …, \"response\": …}`",
     )
 }
@@ -140,7 +141,7 @@ pub(crate) fn full_conversation<'v>(
         (_, Some(one)) => std::slice::from_ref(one),
         _ if outputs.get("role").is_some() => std::slice::from_ref(outputs),
         _ => {
-            run.report_lost("outputs that are no messages", canonical_json(outputs));
+            run.report_lost(LossReason::UnknownOutputs, canonical_json(outputs));
             &[]
         }
     };

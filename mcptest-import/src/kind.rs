@@ -3,7 +3,6 @@
 use clap::ValueEnum as _;
 use serde_json::Value;
 
-use crate::event::Lost;
 use crate::format::Format;
 use crate::formats::anthropic::Anthropic;
 use crate::formats::atif::Atif;
@@ -19,6 +18,7 @@ use crate::formats::rig::Rig;
 use crate::formats::tau::Tau;
 use crate::input::{Form, Input, Record};
 use crate::joining::Joiner;
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 use crate::wire;
 
@@ -117,10 +117,10 @@ impl FormatKind {
         fitting.next().copied().ok_or_else(|| {
             if let Some((name, instead)) = related_format(value) {
                 let what = format!("this is {name}, which is not read; {instead}");
-                return Lost::new("is not read as it is", what);
+                return Lost::new(LossReason::NeedsConversion, what);
             }
             if let Some(advice) = advice(input, value) {
-                return Lost::new("is not read as it is", advice);
+                return Lost::new(LossReason::NeedsConversion, advice);
             }
             let looked = all
                 .iter()
@@ -129,13 +129,10 @@ impl FormatKind {
                 "its first records look like none of these formats:{}",
                 looked.collect::<String>()
             );
-            Lost::new(UNKNOWN, what)
+            Lost::new(LossReason::UnknownFormat, what)
         })
     }
 }
-
-/// Why a file is not read that is of no format.
-pub const UNKNOWN: &str = "has no known format";
 
 /// What makes records of a file that are read, as a line of jq. There is none if what comes of it is not read either.
 fn advice(input: &Input, value: &Value) -> Option<String> {

@@ -9,6 +9,7 @@
 //! - `shared`: records that are of several runs;
 //! - `blocks`, `dialect`, `actions`: the parts of messages, which several formats share;
 //! - `nesting`, `waiting`, `distinct`: what several formats look things up in;
+//! - `loss`: what is not imported, and why;
 //! - `cassette`: the one place that makes a recording of a run; `scores`: what judges thought of it.
 
 mod actions;
@@ -25,6 +26,7 @@ mod input;
 mod joining;
 mod json;
 mod kind;
+mod loss;
 mod mapping;
 mod nesting;
 mod reading;
@@ -38,9 +40,8 @@ mod wire;
 
 use mcptest_session::protocol::{blob, content};
 
-pub use cassette::{Imported, NO_CALL};
+pub use cassette::Imported;
 pub use digest::{Digest, content_id};
-pub use event::Lost;
 pub use format::logged_exchange;
 pub use formats::claude_code::is_about_subagent;
 pub use input::{
@@ -48,7 +49,7 @@ pub use input::{
 };
 pub use joining::{Joined, Joiner};
 pub use json::{shorten, unwrap_json_text};
-pub use kind::{FormatKind, UNKNOWN};
+pub use kind::FormatKind;
+pub use loss::{LossReason, Lost};
 pub use mapping::{Mapping, RunUnit, Subagents};
 pub use reading::{AgentProfile, GroupBy, Mapped, Read, Reading, stem};
-pub use wire::NO_ANSWER;

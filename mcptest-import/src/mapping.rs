@@ -1,5 +1,8 @@
 //! The options that say how a foreign run becomes a recording.
 
+use std::error::Error;
+use std::fmt;
+
 use regex::Regex;
 
 /// How runs are read and mapped; the same for every format.
@@ -40,19 +43,48 @@ pub struct Mapping {
     pub run: RunUnit,
 }
 
+/// Why an option cannot be read.
+#[derive(Debug)]
+enum MappingError {
+    Pattern(regex::Error),
+    MatchesEverything,
+    NotFinite,
+}
+
+impl fmt::Display for MappingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pattern(error) => write!(f, "{error}"),
+            Self::MatchesEverything => f.write_str(
+                "it matches the empty text, so every result would be an error: write a narrower expression",
+            ),
+            Self::NotFinite => f.write_str("write a number"),
+        }
+    }
+}
+
+impl Error for MappingError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Pattern(error) => Some(error),
+            Self::MatchesEverything | Self::NotFinite => None,
+        }
+    }
+}
+
 /// A pattern that not every text matches.
-fn parse_pattern(text: &str) -> Result<Regex, String> {
-    let pattern = Regex::new(text).map_err(|error| error.to_string())?;
+fn parse_pattern(text: &str) -> Result<Regex, MappingError> {
+    let pattern = Regex::new(text).map_err(MappingError::Pattern)?;
     if pattern.is_match("") {
-        return Err("it matches the empty text, so every result would be an error: write a narrower expression".to_owned());
+        return Err(MappingError::MatchesEverything);
     }
     Ok(pattern)
 }
 
-fn parse_finite(text: &str) -> Result<f64, String> {
+fn parse_finite(text: &str) -> Result<f64, MappingError> {
     let number: Option<f64> = text.parse().ok();
     let finite = number.filter(|number| number.is_finite());
-    finite.ok_or_else(|| "write a number".to_owned())
+    finite.ok_or(MappingError::NotFinite)
 }
 
 impl Mapping {

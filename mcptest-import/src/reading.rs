@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use crate::cassette::{self, Imported};
 use crate::digest::{self, Digest};
-use crate::event::{Event, ForeignRun, Lost};
+use crate::event::{Event, ForeignRun};
 use crate::format::Gathered;
 use crate::input::{Input, Record, RecordPlace, Unreadable};
 use crate::joining::Joined;
 use crate::kind::FormatKind;
+use crate::loss::Lost;
 use crate::mapping::{Mapping, Subagents};
 use crate::shared::SharedRecords;
 

@@ -17,6 +17,7 @@ use super::names;
 use super::neighbours::{Neighbours, excluding_folder, other_suite_root, recordings_folder};
 use super::opening;
 use super::plan::ImportPlan;
+use super::reason::Reason;
 use super::recorded;
 use super::redact::redactor;
 use super::report::Reports;
@@ -139,7 +140,7 @@ impl Import {
         if plan.found.is_empty() && done.reports.count() == 0 {
             for input in &inputs {
                 let what = "the file has no call of a model or of a tool";
-                done.reports.add("holds no run", &input.shown, what);
+                done.reports.add(Reason::NoRuns, &input.shown, what);
             }
         }
         self.report_absent(&plan, &group_by, &mut done.reports);
@@ -200,14 +201,14 @@ impl Import {
         if let (Some(name), false) = (&self.mapping.score, plan.is_scored) {
             let what = format!("no run has a number, a boolean or a verdict named `{name}`");
             let place = format!("--score {name}");
-            reports.add("no run has the score that is asked for", &place, &what);
+            reports.add(Reason::NoScore, &place, &what);
         }
         for (by, named) in group_by.iter().zip(&self.group_by) {
             if !plan.grouped_by.contains(by) {
                 let place = format!("--group-by {named}");
                 let what =
                     "no run has this field, so runs belong to one agent if the user says the same";
-                reports.add("no run has the field to group by", &place, what);
+                reports.add(Reason::NoField, &place, what);
             }
         }
     }
@@ -300,7 +301,7 @@ impl Import {
         if !absent {
             let entries = done.starter.entries().map(str::to_owned);
             return Ok(entries
-                .map_err(|why| done.reports.add("entries are not shown", shown, &why))
+                .map_err(|why| done.reports.add(Reason::NoEntries, shown, &why))
                 .ok()
                 .filter(|entries| !entries.is_empty()));
         }
@@ -313,7 +314,7 @@ impl Import {
                 done.proposed = true;
             }
             Ok(_) => done.proposed = true,
-            Err(why) => done.reports.add("no suite was written", shown, &why),
+            Err(why) => done.reports.add(Reason::NoSuite, shown, &why),
         }
         Ok(None)
     }

@@ -15,6 +15,7 @@ mod names;
 mod neighbours;
 mod opening;
 mod plan;
+mod reason;
 mod recorded;
 mod redact;
 mod report;

@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
+use super::reason::Reason;
 use super::report::Reports;
-use mcptest_import::Lost;
-use mcptest_import::NO_ANSWER;
 use mcptest_import::is_about_subagent;
-use mcptest_import::{FormatKind, UNKNOWN};
+use mcptest_import::{FormatKind, LossReason, Lost};
 use mcptest_import::{Input, NamedFile, RecordPlace, Split};
 
 /// How many records of a file are looked at for its format.
@@ -32,7 +31,7 @@ pub(super) fn open(
         };
         if parts.is_empty() && unreadable.is_empty() {
             let what = "the file is empty, or its list is";
-            reports.add("holds nothing", &input.shown, what);
+            reports.add(Reason::NoRecords, &input.shown, what);
         }
         for error in unreadable {
             reports.add_unreadable(&error);
@@ -51,10 +50,10 @@ pub(super) fn open(
         }
     }
     for (place, lost) in unknown {
-        if lost.reason == UNKNOWN && !files.is_empty() {
+        if lost.reason == LossReason::UnknownFormat && !files.is_empty() {
             // Whoever gave the others knows the formats.
             reports.add(
-                UNKNOWN,
+                LossReason::UnknownFormat,
                 &place,
                 "no record in it looks like a run of a known format",
             );
@@ -80,7 +79,7 @@ fn detect_kind(input: &Input, parts: &[RecordPlace]) -> Result<FormatKind, Lost>
         let record = match input.read(*part) {
             Ok(record) => record,
             Err(error) => {
-                if error.reason == NO_ANSWER && found.is_err() {
+                if error.reason == LossReason::StreamWithoutAnswer && found.is_err() {
                     found = Err(Lost::new(error.reason, error.detail));
                 }
                 continue;

@@ -6,11 +6,10 @@ use std::fmt::Write as _;
 use mcptest_trace::text::{escape_line, pluralize};
 use serde_json::{Value, json};
 
-use mcptest_import::Lost;
-use mcptest_import::NO_ANSWER;
-use mcptest_import::NO_CALL;
 use mcptest_import::shorten;
-use mcptest_import::{Change, Unreadable};
+use mcptest_import::{Change, LossReason, Lost, Unreadable};
+
+use super::reason::Reason;
 
 /// How many places of a reason are kept for programs.
 const KEPT: usize = 20;
@@ -28,14 +27,14 @@ const LONGEST: usize = 1_500;
 /// What an import could not read or map, by reason.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    reasons: BTreeMap<&'static str, Reason>,
+    reasons: BTreeMap<Reason, Reported>,
     notes: BTreeMap<String, usize>,
     /// What was read otherwise than it is written, and in how many records.
     changes: BTreeMap<Change, usize>,
 }
 
 #[derive(Debug, Default)]
-struct Reason {
+struct Reported {
     /// The details, each once.
     details: Vec<Detail>,
     count: usize,
@@ -51,8 +50,8 @@ struct Detail {
 }
 
 impl Reports {
-    pub(super) fn add(&mut self, reason: &'static str, place: &str, detail: &str) {
-        let of_reason = self.reasons.entry(reason).or_default();
+    pub(super) fn add(&mut self, reason: impl Into<Reason>, place: &str, detail: &str) {
+        let of_reason = self.reasons.entry(reason.into()).or_default();
         of_reason.count += 1;
         let lines = detail.lines().map(escape_line);
         let text = shorten(&lines.collect::<Vec<_>>().join("\n"), LONGEST);
@@ -91,24 +90,25 @@ impl Reports {
     /// A record was read otherwise than it is written. What a console cut short is lost.
     pub(super) fn add_change(&mut self, place: &str, change: Change) {
         match change {
-            Change::Cut => self.add("is cut", place, change.describe()),
+            Change::Cut => self.add(LossReason::Cut, place, change.describe()),
             _ => *self.changes.entry(change).or_default() += 1,
         }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.reasons.values().map(|reason| reason.count).sum()
+        self.reasons.values().map(|of_reason| of_reason.count).sum()
     }
 
     /// The reports as text, as compilers draw errors.
     pub(super) fn render(&self) -> String {
         let mut out = String::new();
-        for (reason, Reason { details, count }) in &self.reasons {
+        for (reason, Reported { details, count }) in &self.reasons {
+            let (name, help) = (reason.as_str(), reason.help());
             let mut shown = 0;
             for detail in details.iter().take(DETAILS) {
                 shown += detail.count;
                 // Writing to a string cannot fail.
-                _ = writeln!(out, "error[import]: {reason}{}", detail.count_suffix());
+                _ = writeln!(out, "error[import]: {name}{}", detail.count_suffix());
                 for place in detail.places.iter().take(PLACES) {
                     _ = writeln!(out, " --> {place}");
                 }
@@ -116,10 +116,10 @@ impl Reports {
                     _ = writeln!(out, " --> and {}", pluralize(more, "more place"));
                 }
                 let text = detail.text.replace('\n', "\n      ");
-                _ = writeln!(out, "  = {text}\n  = help: {}", help_for(reason));
+                _ = writeln!(out, "  = {text}\n  = help: {help}");
             }
             if let Some(more @ 1..) = count.checked_sub(shown) {
-                _ = writeln!(out, "error[import]: {reason}: {more} more");
+                _ = writeln!(out, "error[import]: {name}: {more} more");
             }
         }
         out
@@ -156,13 +156,13 @@ impl Reports {
     }
 
     pub(super) fn json(&self) -> (Value, Value) {
-        let reason = |(reason, of): (&&str, &Reason)| {
+        let reason = |(reason, of): (&Reason, &Reported)| {
             let shown = of.details.iter().flat_map(|detail| {
                 let places = detail.places.iter();
                 places.map(|place| json!({ "place": place, "detail": detail.text }))
             });
             let shown: Vec<Value> = shown.take(KEPT).collect();
-            json!({ "reason": reason, "count": of.count, "shown": shown })
+            json!({ "reason": reason.as_str(), "count": of.count, "shown": shown })
         };
         let note = |note: &str, count: &usize| json!({ "note": note, "count": count });
         let changes = self.changes.iter();
@@ -192,58 +192,6 @@ fn note_shape(note: &str) -> String {
         .chars()
         .filter(|letter| !letter.is_ascii_digit())
         .collect()
-}
-
-/// What to do about a reason.
-fn help_for(reason: &str) -> &'static str {
-    match reason {
-        "cannot be read" => "check the path, and that you may read the file",
-        "cannot be unpacked" | "is no archive that can be read" => {
-            "write or copy the archive again, whole and without a password"
-        }
-        "is cut" => "export it again; only the part before the cut was imported",
-        "is too large" => "shorten what the record holds besides the run, or leave the record out",
-        "is no JSON" => "correct it, unpack it, or export it again, as JSON in UTF-8",
-        "no run has the score that is asked for" => {
-            "name another score with `--score NAME`; these runs have no outcome"
-        }
-        "no run has the field to group by" => {
-            "name a field that the records have: `--group-by /POINTER`"
-        }
-        "no model is named" => "name the model that ran with `--model NAME`",
-        "the user says nothing" => "give the prompt with `--prompt TEXT`",
-        "has no known format" => {
-            "if the file holds runs, give their format with `--from FORMAT`; else leave the file out"
-        }
-        "is not read as it is" => "convert the file as the message says, and import the new file",
-        "lacks its request" => "import the log of requests and responses instead",
-        "is here already with different content" => {
-            "if the run went on since, or was corrected, replace all runs of the agent: give `--replace` and all its files; \
-             else import the run under another name with `--agent`"
-        }
-        "would change another suite" => {
-            "give the agent of one of the suites another name, or put that suite into a folder of its own, with its own \
-             recordings"
-        }
-        "two runs with one identifier" => {
-            "the first is imported; if they are two runs, give the second an identifier of its own"
-        }
-        "orphan result" | "result that belongs to no certain call" | "second result of a call" => {
-            "the run is imported without this result; to keep the result, add the identifier of its call"
-        }
-        NO_CALL => {
-            "the run is imported with its texts; to judge its calls, export them as `tool_calls` of the agent's messages"
-        }
-        NO_ANSWER => "export the answers whole, or import the log of another client",
-        "no answer" | "holds no run" | "holds nothing" => {
-            "leave it out, or export it with what the agent answered"
-        }
-        "content was not captured" => "switch this on where the agent runs, and record new runs",
-        "missing parent" | "incomplete export" => "export it again, with the missing part",
-        _ => {
-            "everything else is imported; if this part matters to your tests, correct the record and import it again"
-        }
-    }
 }
 
 /// What a note means for who reads it, where its own words do not say so. A note itself is a part of its recording.

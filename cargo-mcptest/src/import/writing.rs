@@ -17,6 +17,7 @@ use super::entries;
 use super::names::{Name, by_agent};
 use super::neighbours::Neighbours;
 use super::plan::{Group, ImportPlan, prompt_digest};
+use super::reason::Reason;
 use super::report::Reports;
 use super::run_cache::RunCache;
 use super::starter::{AgentEntry, EntryAction, Starter, is_first_suite};
@@ -192,8 +193,7 @@ impl<'w> Writing<'w> {
             }
             if known.is_some() {
                 let detail = format!("`{}` has a run with the identifier `{id}`", name.agent);
-                let reason = "is here already with different content";
-                self.done.reports.add(reason, &place, &detail);
+                self.done.reports.add(Reason::Differs, &place, &detail);
                 continue;
             }
             let Some(read) = self.read_back(&run, &place, name) else {
@@ -229,10 +229,10 @@ impl<'w> Writing<'w> {
                 "the recordings of `{}` also belong to `{suite}`",
                 name.agent
             );
-            reports.add("would change another suite", place, &detail);
+            reports.add(Reason::OtherSuite, place, &detail);
             return None;
         }
-        let lose = |what: String| reports.add("makes no recording", place, &what);
+        let lose = |what: String| reports.add(Reason::NoRecording, place, &what);
         check_run(run).map_err(lose).ok()
     }
 

@@ -4,6 +4,9 @@
 //! `docs/rfcs/0001-trajectory-format.md` there.
 
 use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::fmt;
+use std::io;
 
 use mcptest_trace::trace::canonical_json;
 use serde_json::Value;
@@ -20,6 +23,7 @@ use crate::joining::Joiner;
 use crate::json::{
     self, count, identifier, is_set, list, member, non_null, nonempty_string, nonempty_text, text,
 };
+use crate::loss::LossReason;
 use crate::mapping::Mapping;
 use crate::time;
 
@@ -153,7 +157,7 @@ fn read_trajectory(document: &Value, run: &mut ForeignRun, whole: &mut bool) {
             _ if is_agent => *whole &= read_agent_step(step, said, run),
             "system" => run.push_turn("system", said),
             "user" => run.push_user(said),
-            _ => run.report_lost("step of an unknown source", canonical_json(step)),
+            _ => run.report_lost(LossReason::UnknownStepSource, canonical_json(step)),
         }
         let observed = list(&step["observation"], "results").len();
         if !is_agent && observed > 0 {
@@ -273,7 +277,7 @@ fn read_trial_result(input: &Input, run: &mut ForeignRun) {
         Ok(None) => return,
         Err(why) => {
             run.report_lost(
-                "outcome that cannot be read",
+                LossReason::UnreadableOutcome,
                 format!("`result.json` of the trial: {why}"),
             );
             return;
@@ -290,7 +294,7 @@ fn read_trial_result(input: &Input, run: &mut ForeignRun) {
         match ReportedScore::from_value(reward) {
             Some(score) => rewards.push((name.clone(), score)),
             None => run.report_lost(
-                "outcome that cannot be read",
+                LossReason::UnreadableOutcome,
                 format!(
                     "the reward `{name}` in `result.json` of the trial is no number and no verdict"
                 ),
@@ -310,17 +314,42 @@ fn read_trial_result(input: &Input, run: &mut ForeignRun) {
     };
 }
 
+/// Why the file of a trial's result cannot be read.
+#[derive(Debug)]
+enum ResultFileError {
+    Io(io::Error),
+    NotJson(serde_json::Error),
+}
+
+impl fmt::Display for ResultFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "{error}"),
+            Self::NotJson(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl Error for ResultFileError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::NotJson(error) => Some(error),
+        }
+    }
+}
+
 /// What the file of a trial's result holds, if there is one.
 ///
 /// # Errors
 ///
 /// Why it cannot be read.
-fn load_result_file(path: &std::path::Path) -> Result<Option<Parsed>, String> {
+fn load_result_file(path: &std::path::Path) -> Result<Option<Parsed>, ResultFileError> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.to_string()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ResultFileError::Io(error)),
     };
     let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    parse(json).map(Some).map_err(|error| error.to_string())
+    parse(json).map(Some).map_err(ResultFileError::NotJson)
 }

@@ -17,11 +17,12 @@ use self::model_call::ModelCall;
 use crate::blocks;
 use crate::content::text_of;
 use crate::digest::Digest;
-use crate::event::{Event, ForeignRun, Lost, Stop};
+use crate::event::{Event, ForeignRun, Stop};
 use crate::format::{Format, Gathered, Joins, Runs, has_block};
 use crate::input::{Input, Record, parse};
 use crate::joining::Joiner;
 use crate::json::{count, is_set, list, nonempty_string, nonempty_text, role, text};
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 use crate::subagent_calls::{Invoked, merge_subagent_calls};
 use crate::time;
@@ -75,7 +76,7 @@ impl Format for ClaudeCode {
         if messages.any(|it| !it.is_null() && !is_of_claude(it)) {
             let detail = "its lines look like those of Claude Code, but its messages have another form: another program wrote it; \
                           convert it to lists of messages, or to ATIF";
-            return Err(Lost::new("is not read as it is", detail));
+            return Err(Lost::new(LossReason::NeedsConversion, detail));
         }
         let mut session = AgentSession::default();
         session.read(&main);

@@ -14,11 +14,12 @@ use serde_json::Value;
 
 use self::items::Rollout;
 use crate::digest::Digest;
-use crate::event::{ForeignRun, Lost};
+use crate::event::ForeignRun;
 use crate::format::{Format, Gathered, Joins, Runs};
 use crate::input::{Input, Record};
 use crate::joining::Joiner;
 use crate::json::{non_null, nonempty_text, text};
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 use crate::time;
 
@@ -37,7 +38,7 @@ impl Format for Codex {
     fn join(&self, record: &Record<'_>, joiner: &mut Joiner, _: &Mapping) -> Joins {
         if non_null(&record.value, "payload").is_none() {
             return Err(Lost::new(
-                "is no line of a rollout",
+                LossReason::NoRolloutLine,
                 "it has no `payload`; the command does not read files of releases without `payload`",
             ));
         }

@@ -8,10 +8,10 @@ mod sample;
 
 use serde_json::Value;
 
-use crate::event::Lost;
 use crate::format::{Format, Gathered, Runs};
 use crate::input::{Form, Input};
 use crate::json::non_null;
+use crate::loss::Lost;
 use crate::mapping::Mapping;
 
 /// The format `inspect`.

@@ -11,11 +11,12 @@ mod traces;
 use serde_json::Value;
 
 use crate::digest::Digest;
-use crate::event::{ForeignRun, Lost};
+use crate::event::ForeignRun;
 use crate::format::{self, Format, Gathered, Joins, Runs};
 use crate::input::{Input, Record};
 use crate::joining::Joiner;
 use crate::json::{identifier, non_null, nonempty_string, text};
+use crate::loss::Lost;
 use crate::mapping::Mapping;
 use crate::verdict;
 

@@ -5,10 +5,11 @@
 use mcptest_trace::trace::{Origin, SCHEMA_VERSION, parse_run};
 use serde_json::Value;
 
-use crate::event::{ForeignRun, Lost};
+use crate::event::ForeignRun;
 use crate::format::{Format, Gathered, Runs};
 use crate::input::Input;
 use crate::json::text;
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 
 /// The format `mcptest`.
@@ -31,7 +32,7 @@ impl Format for Mcptest {
     }
 
     fn read(&self, run: &Gathered<'_, '_>, _: &Mapping) -> Runs {
-        let refuse = |detail: String| Lost::new("is no recording that can be read", detail);
+        let refuse = |detail: String| Lost::new(LossReason::UnreadableRecording, detail);
         let [record] = run.records else {
             return Err(refuse("a run is one record".to_owned()));
         };

@@ -8,11 +8,12 @@ mod responses;
 
 use serde_json::Value;
 
-use crate::event::{CallTokens, ForeignRun, Lost, Stop};
+use crate::event::{CallTokens, ForeignRun, Stop};
 use crate::format::{self, Format, Gathered, Joins, Runs};
 use crate::input::{Input, Record};
 use crate::joining::Joiner;
 use crate::json::{count, identifier, list, non_null, nonempty_string, text};
+use crate::loss::Lost;
 use crate::mapping::Mapping;
 use crate::verdict;
 

@@ -24,11 +24,12 @@ use self::conversations::OtelConversations;
 use self::span::{Log, OtelSpan};
 use self::tree::Tree;
 use crate::digest::Digest;
-use crate::event::{Event, ForeignRun, Lost, Stop};
+use crate::event::{Event, ForeignRun, Stop};
 use crate::format::{Format, Gathered, Joins, Parts, Runs};
 use crate::input::{Form, Input, Record};
 use crate::joining::Joiner;
 use crate::json::non_null;
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 use mcptest_trace::spans::{self, Emitter, EmitterInfo, Meaning};
 use mcptest_trace::text::pluralize;
@@ -192,5 +193,5 @@ fn lacks_content(tree: &Tree) -> Lost {
         }
         None => format!("prompts and answers are not in the spans; record them: {switches}"),
     };
-    Lost::new("content was not captured", detail)
+    Lost::new(LossReason::ContentNotCaptured, detail)
 }

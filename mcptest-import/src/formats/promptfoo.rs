@@ -7,13 +7,14 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::event::{CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop};
+use crate::event::{CallTokens, Event, ForeignRun, ReportedScore, Stop};
 use crate::format::{Format, Gathered, Runs};
 use crate::formats::openai::{ChatOptions, read_messages};
 use crate::input::Input;
 use crate::json::{
     count, identifier, list, non_null, nonempty_string, nonempty_text, text, unwrap_json_text,
 };
+use crate::loss::Lost;
 use crate::mapping::Mapping;
 use crate::scores::SourceScore;
 use mcptest_trace::trace::canonical_json;

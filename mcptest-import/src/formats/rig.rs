@@ -8,13 +8,14 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::content::text_of;
-use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost, Stop, SystemPreamble};
+use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Stop, SystemPreamble};
 use crate::format::{Format, Gathered, Runs};
 use crate::formats::openai::{offered_tools, report_message};
 use crate::input::Input;
 use crate::json::{
     count, list, member, non_null, nonempty_string, number, role, text, unwrap_json_text,
 };
+use crate::loss::Lost;
 use crate::mapping::Mapping;
 use crate::subagent_calls::{Invoked, merge_subagent_calls};
 use crate::waiting::Waiting;

@@ -8,7 +8,7 @@ use mcptest_trace::trace::canonical_json;
 use serde_json::{Number, Value};
 
 use crate::content::text_of;
-use crate::event::{Call, ForeignRun, Lost, ReportedScore, Stop};
+use crate::event::{Call, ForeignRun, ReportedScore, Stop};
 use crate::format::{Format, Gathered, Runs};
 use crate::formats::openai::{
     ChatOptions, UserToolCalls, is_of_user, offered_tools, read_messages, report_message, tokens,
@@ -17,6 +17,7 @@ use crate::input::{Form, Input};
 use crate::json::{
     identifier, list, member, non_null, nonempty_string, nonempty_text, number, role, text, truthy,
 };
+use crate::loss::Lost;
 use crate::mapping::Mapping;
 use crate::time;
 

@@ -3,21 +3,40 @@
 //! Source: nodejs/node v20 `lib/internal/util/inspect.js`. Keys are bare or quoted, texts stand in whichever
 //! quotes need no escape and are broken at line ends with ` +`; what is too long or too deep is cut and says so.
 
+use std::error::Error;
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use mcptest_session::lossless::{Change, Parsed};
+
+/// What a text that is no printed value should have at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LiteralError {
+    expected: &'static str,
+    /// The byte, counted from 0.
+    at: usize,
+}
+
+impl fmt::Display for LiteralError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {} at byte {}", self.expected, self.at)
+    }
+}
+
+impl Error for LiteralError {}
 
 /// Reads a printed value.
 ///
 /// # Errors
 ///
 /// The part that is not understood, and at which byte it begins.
-pub(super) fn parse(text: &str) -> Result<Parsed, String> {
+pub(super) fn parse(text: &str) -> Result<Parsed, LiteralError> {
     let mut reader = Reader::new(text, false);
     let value = reader.parse_value()?;
     reader.skip_space();
     if reader.at < text.len() {
-        return Err(reader.expected_message("the end"));
+        return Err(reader.expected("the end"));
     }
     Ok(Parsed {
         value: value.unwrap_or_default(),
@@ -47,7 +66,7 @@ struct Reader<'t> {
 }
 
 /// A value; `undefined` is none.
-type Printed = Result<Option<Value>, String>;
+type Printed = Result<Option<Value>, LiteralError>;
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, is_script: bool) -> Self {
@@ -64,8 +83,9 @@ impl<'t> Reader<'t> {
         &self.text[self.at..]
     }
 
-    fn expected_message(&self, what: &str) -> String {
-        format!("expected {what} at byte {}", self.at)
+    fn expected(&self, expected: &'static str) -> LiteralError {
+        let at = self.at;
+        LiteralError { expected, at }
     }
 
     fn skip_space(&mut self) {
@@ -92,7 +112,7 @@ impl<'t> Reader<'t> {
         self.skip_space();
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.expected_message("no more depth"));
+            return Err(self.expected("no more depth"));
         }
         let value = match self.rest().chars().next() {
             Some('{') => self.parse_object().map(Some),
@@ -100,10 +120,7 @@ impl<'t> Reader<'t> {
             Some('\'' | '"' | '`') => self.text().map(|text| Some(text.into())),
             Some('<') => {
                 // `<ref *1>` before what is referred to, or `<2 empty items>`.
-                let whole = self
-                    .rest()
-                    .find('>')
-                    .ok_or_else(|| self.expected_message("`>`"))?;
+                let whole = self.rest().find('>').ok_or_else(|| self.expected("`>`"))?;
                 let is_ref = self.rest().starts_with("<ref");
                 self.at += whole + 1;
                 if is_ref {
@@ -113,13 +130,13 @@ impl<'t> Reader<'t> {
                 }
             }
             Some(_) => self.parse_bare(),
-            None => Err(self.expected_message("a value")),
+            None => Err(self.expected("a value")),
         };
         self.depth -= 1;
         value
     }
 
-    fn parse_object(&mut self) -> Result<Value, String> {
+    fn parse_object(&mut self) -> Result<Value, LiteralError> {
         self.at += 1;
         let mut map = Map::new();
         while !self.consume("}") {
@@ -129,19 +146,19 @@ impl<'t> Reader<'t> {
             }
             let key = self.parse_key()?;
             if !self.consume(":") {
-                return Err(self.expected_message("`:`"));
+                return Err(self.expected("`:`"));
             }
             if let Some(value) = self.parse_value()? {
                 map.insert(key, value);
             }
             if !self.consume(",") && !self.rest().starts_with('}') {
-                return Err(self.expected_message("`,` or `}`"));
+                return Err(self.expected("`,` or `}`"));
             }
         }
         Ok(map.into())
     }
 
-    fn parse_key(&mut self) -> Result<String, String> {
+    fn parse_key(&mut self) -> Result<String, LiteralError> {
         self.skip_space();
         if self.rest().starts_with(['\'', '"', '`']) {
             return self.text();
@@ -150,7 +167,7 @@ impl<'t> Reader<'t> {
         let is_of = |letter: char| letter.is_alphanumeric() || "_$[]().@ ".contains(letter);
         let key = self.take_while(is_of).trim().to_owned();
         if key.is_empty() {
-            return Err(self.expected_message("a key"));
+            return Err(self.expected("a key"));
         }
         Ok(key)
     }
@@ -167,10 +184,7 @@ impl<'t> Reader<'t> {
     /// A list, or `[Object]` in place of what lies too deep.
     fn parse_bracket(&mut self) -> Printed {
         if self.rest()[1..].starts_with(char::is_uppercase) {
-            let whole = self
-                .rest()
-                .find(']')
-                .ok_or_else(|| self.expected_message("`]`"))?;
+            let whole = self.rest().find(']').ok_or_else(|| self.expected("`]`"))?;
             self.at += whole + 1;
             let next = self.rest().trim_start();
             if next.starts_with('{') {
@@ -188,14 +202,14 @@ impl<'t> Reader<'t> {
             }
             items.push(self.parse_value()?.unwrap_or_default());
             if !self.consume(",") && !self.rest().starts_with(']') {
-                return Err(self.expected_message("`,` or `]`"));
+                return Err(self.expected("`,` or `]`"));
             }
         }
         Ok(Some(items.into()))
     }
 
     /// A text: all its parts, and whether it was cut.
-    fn text(&mut self) -> Result<String, String> {
+    fn text(&mut self) -> Result<String, LiteralError> {
         let mut text = String::new();
         loop {
             self.parse_quoted(&mut text)?;
@@ -214,10 +228,10 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn parse_quoted(&mut self, into: &mut String) -> Result<(), String> {
+    fn parse_quoted(&mut self, into: &mut String) -> Result<(), LiteralError> {
         let mut letters = self.rest().char_indices();
         let Some((_, quote @ ('\'' | '"' | '`'))) = letters.next() else {
-            return Err(self.expected_message("a text"));
+            return Err(self.expected("a text"));
         };
         let mut text = String::new();
         let mut ends = None;
@@ -255,9 +269,9 @@ impl<'t> Reader<'t> {
                 other => other,
             });
         }
-        let ends = ends.ok_or_else(|| self.expected_message("the end of a text"))?;
+        let ends = ends.ok_or_else(|| self.expected("the end of a text"))?;
         if self.is_script && quote == '`' && text.contains("${") {
-            return Err(self.expected_message("a text without variables"));
+            return Err(self.expected("a text without variables"));
         }
         self.at += ends;
         into.push_str(&text);
@@ -270,7 +284,7 @@ impl<'t> Reader<'t> {
         let word =
             self.take_while(|letter| !letter.is_whitespace() && !",{}[]'\"`".contains(letter));
         let value = match word {
-            "" => return Err(self.expected_message("a value")),
+            "" => return Err(self.expected("a value")),
             "undefined" => None,
             "null" | "NaN" | "Infinity" | "-Infinity" => Some(Value::Null),
             "true" => Some(true.into()),
@@ -280,7 +294,7 @@ impl<'t> Reader<'t> {
                 let number = digits.parse::<i64>().ok().map(Value::from);
                 let number = number.or_else(|| digits.parse::<f64>().ok().map(Value::from));
                 if self.is_script && number.is_none() {
-                    return Err(self.expected_message("a literal"));
+                    return Err(self.expected("a literal"));
                 }
                 Some(number.unwrap_or_else(|| word.into()))
             }

@@ -11,6 +11,8 @@ mod zip;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -18,6 +20,7 @@ use std::path::{Path, PathBuf};
 use mcptest_session::json::{identifier, list};
 use serde_json::Value;
 
+use crate::loss::LossReason;
 use crate::wire;
 
 pub(crate) use literal::prefix as script_literal;
@@ -90,10 +93,19 @@ pub struct Unreadable {
     /// Where.
     pub place: String,
     /// The kind, by which reports are counted.
-    pub reason: &'static str,
+    pub reason: LossReason,
     /// What exactly.
     pub detail: String,
 }
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = mcptest_trace::text::escape_line(&self.place);
+        write!(f, "{place}: {}: {}", self.reason, self.detail)
+    }
+}
+
+impl Error for Unreadable {}
 
 /// The places of one file's records.
 #[derive(Debug)]
@@ -117,7 +129,7 @@ impl Input {
     pub fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> {
         let failed = |error: &io::Error| Unreadable {
             place: named.shown.clone(),
-            reason: "cannot be read",
+            reason: LossReason::Unreadable,
             detail: error.to_string(),
         };
         let open = || File::open(&named.path);
@@ -135,7 +147,7 @@ impl Input {
         if let Some(kind) = kind {
             return Err(Unreadable {
                 place: named.shown.clone(),
-                reason: "is no JSON",
+                reason: LossReason::NotJson,
                 detail: format!("this is {kind}; give it as JSON in UTF-8"),
             });
         }
@@ -174,7 +186,7 @@ impl Input {
         if let Some(cut) = document.cut {
             unreadable.push(Unreadable {
                 place: input.shown.clone(),
-                reason: "is cut",
+                reason: LossReason::Cut,
                 detail: format!("the JSON that begins at byte {cut} has no end"),
             });
         }
@@ -190,7 +202,7 @@ impl Input {
             if length > MAX_RECORD {
                 unreadable.push(Unreadable {
                     place: input.location(part),
-                    reason: "is too large",
+                    reason: LossReason::TooLarge,
                     detail: format!("a record has {length} bytes; at most {MAX_RECORD} are read"),
                 });
             } else {
@@ -279,8 +291,8 @@ impl Input {
             detail,
         };
         let what = match self.form {
-            Form::Zip(_) => "cannot be unpacked",
-            _ => "cannot be read",
+            Form::Zip(_) => LossReason::NotUnpacked,
+            _ => LossReason::Unreadable,
         };
         let bytes = self
             .read_bytes(part)
@@ -289,21 +301,26 @@ impl Input {
             // Python prints JSON.
             Form::Printed => parse(&bytes).or_else(|_| {
                 let text = String::from_utf8_lossy(&bytes);
-                let refuse =
-                    |error| refuse("is no JSON", format!("nor what JavaScript prints: {error}"));
+                let refuse = |error| {
+                    refuse(
+                        LossReason::NotJson,
+                        format!("nor what JavaScript prints: {error}"),
+                    )
+                };
                 literal::parse(&text).map_err(refuse)
             }),
             _ => parse(&bytes).map_err(|error| {
                 let reason = if error.is_eof() {
-                    "is cut"
+                    LossReason::Cut
                 } else {
-                    "is no JSON"
+                    LossReason::NotJson
                 };
                 refuse(reason, error.to_string())
             }),
         };
         let Parsed { mut value, changes } = parsed?;
-        wire::read(&mut value).map_err(|why| refuse(wire::NO_ANSWER, why))?;
+        wire::read(&mut value)
+            .map_err(|error| refuse(LossReason::StreamWithoutAnswer, error.to_string()))?;
         Ok(Record {
             value,
             changes,

@@ -1,6 +1,8 @@
 //! The files that the command names: paths, folders, patterns, standard input.
 
 use std::collections::{BTreeMap, HashSet};
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +11,7 @@ use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
 use super::Unreadable;
+use crate::loss::LossReason;
 
 /// What stands for standard input.
 pub(super) const STDIN: &str = "-";
@@ -80,23 +83,61 @@ pub fn find_files(arguments: &[PathBuf]) -> NamedFiles {
                     }
                 }
             }
-            Err(detail) => all.unreadable.push(Unreadable {
+            Err(error) => all.unreadable.push(Unreadable {
                 place: given.into_owned(),
-                reason: "cannot be read",
-                detail,
+                reason: LossReason::Unreadable,
+                detail: error.to_string(),
             }),
         }
     }
     all
 }
 
+/// Why an argument names no files.
+#[derive(Debug)]
+enum FindError {
+    Stdin(io::Error),
+    Folder(walkdir::Error),
+    Pattern(glob::PatternError),
+    Absent,
+    NothingMatches,
+    NothingInFolder,
+}
+
+impl fmt::Display for FindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin(error) => write!(f, "{error}"),
+            Self::Folder(error) => write!(f, "{error}"),
+            Self::Pattern(error) => write!(f, "no pattern: {error}"),
+            Self::Absent => f.write_str("no such file or folder"),
+            Self::NothingMatches => f.write_str("the pattern matches no file"),
+            Self::NothingInFolder => {
+                let extensions = EXTENSIONS.join(", .");
+                write!(f, "the folder holds no file named .{extensions}")
+            }
+        }
+    }
+}
+
+impl Error for FindError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Stdin(error) => Some(error),
+            Self::Folder(error) => Some(error),
+            Self::Pattern(error) => Some(error),
+            Self::Absent | Self::NothingMatches | Self::NothingInFolder => None,
+        }
+    }
+}
+
 fn find_for_argument(
     argument: &Path,
     left_out: &mut BTreeMap<String, usize>,
-) -> Result<Vec<NamedFile>, String> {
+) -> Result<Vec<NamedFile>, FindError> {
     let text = argument.to_string_lossy();
     if text == STDIN {
-        return Ok(vec![spool_stdin().map_err(|error| error.to_string())?]);
+        return Ok(vec![spool_stdin().map_err(FindError::Stdin)?]);
     }
     if argument.is_dir() {
         return list_folder(argument, left_out);
@@ -105,12 +146,12 @@ fn find_for_argument(
         return Ok(vec![named_file(argument, false)]);
     }
     if !text.contains(['*', '?', '[']) {
-        return Err("no such file or folder".to_owned());
+        return Err(FindError::Absent);
     }
-    let paths = glob::glob(&text).map_err(|error| format!("no pattern: {error}"))?;
+    let paths = glob::glob(&text).map_err(FindError::Pattern)?;
     let mut paths: Vec<PathBuf> = paths.flatten().filter(|path| path.is_file()).collect();
     if paths.is_empty() {
-        return Err("the pattern matches no file".to_owned());
+        return Err(FindError::NothingMatches);
     }
     sort(&mut paths);
     Ok(paths.iter().map(|path| named_file(path, true)).collect())
@@ -136,10 +177,10 @@ pub(super) fn ends_in(path: &Path, endings: &[&str]) -> bool {
 fn list_folder(
     path: &Path,
     left_out: &mut BTreeMap<String, usize>,
-) -> Result<Vec<NamedFile>, String> {
+) -> Result<Vec<NamedFile>, FindError> {
     let (mut paths, mut others) = (Vec::new(), BTreeMap::<String, usize>::new());
     for entry in WalkDir::new(path) {
-        let entry = entry.map_err(|error| error.to_string())?;
+        let entry = entry.map_err(FindError::Folder)?;
         // A link that leads nowhere is told when it is opened.
         let is_file = entry.file_type().is_file() || entry.path_is_symlink();
         if !is_file || entry.file_name().to_string_lossy().starts_with('.') {
@@ -160,10 +201,7 @@ fn list_folder(
         }
     }
     if paths.is_empty() {
-        return Err(format!(
-            "the folder holds no file named .{}",
-            EXTENSIONS.join(", .")
-        ));
+        return Err(FindError::NothingInFolder);
     }
     for (ending, count) in others {
         *left_out.entry(ending).or_default() += count;

@@ -13,6 +13,7 @@ use rawzip::{
 };
 
 use super::{Form, Input, MAX_RECORD, NamedFile, RecordPlace, Split, Unreadable};
+use crate::loss::LossReason;
 
 /// An archive's entries, in the byte order of their names.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ fn is_record(name: &str) -> bool {
 pub(super) fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> {
     let refuse = |error: io::Error| Unreadable {
         place: named.shown.clone(),
-        reason: "is no archive that can be read",
+        reason: LossReason::UnreadableArchive,
         detail: error.to_string(),
     };
     let file = File::open(&named.path).map_err(refuse)?;
@@ -81,7 +82,7 @@ pub(super) fn split(named: &NamedFile, index: u32) -> Result<Split, Unreadable> 
     };
     let too_large = |(part, size): (RecordPlace, u64)| Unreadable {
         place: input.location(part),
-        reason: "is too large",
+        reason: LossReason::TooLarge,
         detail: format!("an entry has {size} bytes; at most {MAX_RECORD} are read"),
     };
     Ok(Split {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{FoundRun, Group, ImportPlan, prompt_digest, twin_id};
 use crate::import::forks::Forks;
+use crate::import::reason::Reason;
 use crate::import::report::Reports;
 use crate::import::store;
 use mcptest_import::Digest;
@@ -190,7 +191,7 @@ impl PlanBuilder {
                 reports.add_note("the same run twice in the input");
             } else {
                 let detail = duplicate_id_message(reading, *first, records, &id);
-                reports.add("two runs with one identifier", &place, &detail);
+                reports.add(Reason::SameIdentifier, &place, &detail);
             }
             return false;
         }

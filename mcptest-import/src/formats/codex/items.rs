@@ -14,6 +14,7 @@ use crate::json::{
     count, identifier, is_set, list, member, non_null, nonempty_string, nonempty_text, parse_flag,
     role, text, unwrap_json_text, without_members,
 };
+use crate::loss::LossReason;
 use crate::time;
 
 /// How a turn ends that the program could not go on with.
@@ -169,7 +170,7 @@ impl<'v> Rollout<'v> {
                 Some(tool) => self.read_call(tool, item),
                 None => self
                     .run
-                    .report_lost("item of an unknown type", canonical_json(item)),
+                    .report_lost(LossReason::UnknownItem, canonical_json(item)),
             },
         }
     }

@@ -13,6 +13,7 @@ use crate::json::{
     count, identifier, list, member, non_null, nonempty_string, nonempty_text, number, role, text,
     truthy,
 };
+use crate::loss::LossReason;
 use crate::scores::SourceScore;
 use crate::time;
 
@@ -90,7 +91,7 @@ fn merge_entries(sample: &mut Value, archive: &Archive, name: &str, run: &mut Fo
                     Some(Value::Array(more)) => items.extend(more.iter().cloned()),
                     _ => items.push(Value::Object(map)),
                 },
-                _ => run.report_lost("entry that cannot be read", name),
+                _ => run.report_lost(LossReason::UnreadableEntry, name),
             }
         }
         if !items.is_empty() {
@@ -103,7 +104,7 @@ fn merge_entries(sample: &mut Value, archive: &Archive, name: &str, run: &mut Fo
     let inner = format!("{folder}attachments/");
     for name in archive.names_below(&inner) {
         let Some(bytes) = archive.entry(name) else {
-            run.report_lost("entry that cannot be read", name);
+            run.report_lost(LossReason::UnreadableEntry, name);
             continue;
         };
         let id = name.strip_prefix(&inner).unwrap_or(name);

@@ -11,6 +11,7 @@ use crate::formats::openai::report_message;
 use crate::json::{
     count, identifier, list, member, non_null, nonempty_string, nonempty_text, text, truthy,
 };
+use crate::loss::LossReason;
 
 /// A message in one form: its kind, and its fields.
 pub(super) struct LangsmithMessage<'v> {
@@ -79,7 +80,7 @@ pub(super) fn read(messages: &[Value], run: &mut ForeignRun) {
     let mut system = SystemPreamble::new(run, is_first);
     for value in messages {
         let Some(message) = LangsmithMessage::from_value(value) else {
-            run.report_lost("message of an unknown type", canonical_json(value));
+            run.report_lost(LossReason::UnknownMessage, canonical_json(value));
             continue;
         };
         let said = text_of(message.fields.get("content"));

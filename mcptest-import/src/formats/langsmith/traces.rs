@@ -7,11 +7,12 @@ use serde_json::Value;
 use super::known::{EventIndex, SeenMessages};
 use super::messages::{self, LangsmithMessage};
 use crate::content::text_of;
-use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, Lost, ReportedScore, Stop};
+use crate::event::{Answer, Call, CallTokens, Event, ForeignRun, ReportedScore, Stop};
 use crate::formats::openai;
 use crate::json::{
     count, identifier, list, non_null, nonempty_string, nonempty_text, number, text,
 };
+use crate::loss::{LossReason, Lost};
 use crate::mapping::Mapping;
 use crate::scores::SourceScore;
 use crate::time;
@@ -110,7 +111,7 @@ fn read_trace(
         .filter_map(|run| identifier(run, "parent_run_id"));
     if let Some(parent) = parents.find(|parent| !ids.contains(parent)) {
         read.report_lost(
-            "incomplete export",
+            LossReason::IncompleteExport,
             format!("other runs are part of the run `{parent}`, and this run is missing"),
         );
     }
@@ -201,7 +202,10 @@ fn read_model_call(
         if messages::is_failed_run(run) {
             read.stop = Some(Stop::Known("error"));
         } else {
-            read.report_lost("no answer", "a model call has no message among its outputs");
+            read.report_lost(
+                LossReason::NoAnswer,
+                "a model call has no message among its outputs",
+            );
         }
         return;
     };

@@ -16,6 +16,7 @@ use crate::json::{
     identifier, list, member, non_null, nonempty_string, nonempty_text, parse_flag, role, text,
     truthy,
 };
+use crate::loss::LossReason;
 
 /// What differs between those who keep such lists.
 #[derive(Default)]
@@ -74,8 +75,8 @@ pub(crate) fn read(messages: &[Value], run: &mut ForeignRun, options: &ChatOptio
 /// Whoever speaks in a message, it is not known.
 pub(crate) fn report_message(message: &Value, run: &mut ForeignRun) {
     let reason = match nonempty_text(message, "role") {
-        Some(_) => "message of an unknown role",
-        None => "message without a role",
+        Some(_) => LossReason::UnknownRole,
+        None => LossReason::NoRole,
     };
     run.report_lost(reason, canonical_json(message));
 }

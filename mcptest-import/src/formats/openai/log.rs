@@ -9,13 +9,14 @@ use crate::comparable::{comparable_args, comparable_calls, comparable_result, co
 use crate::content::text_of;
 use crate::dialect;
 use crate::digest::Digest;
-use crate::event::{ForeignRun, Lost, Stop};
+use crate::event::{ForeignRun, Stop};
 use crate::format;
 use crate::input::RecordPlace;
 use crate::joining::{ChainLink, Joiner, prefix_digests};
 use crate::json::{
     count, identifier, list, member, non_null, nonempty_string, nonempty_text, number, role, text,
 };
+use crate::loss::{LossReason, Lost};
 use crate::time;
 
 /// One logged call.
@@ -100,7 +101,7 @@ impl<'v> LoggedCall<'v> {
         };
         match (joiner.add_chained(part, &link), parent) {
             (false, Some(parent)) => Err(Lost::new(
-                "missing parent",
+                LossReason::MissingParent,
                 format!(
                     "it continues the response `{parent}`, and this response is not in the log before it"
                 ),
@@ -181,7 +182,7 @@ pub(super) fn read(lines: &[LoggedCall<'_>]) -> Result<ForeignRun, Lost> {
                 run.stop = Some(Stop::Known("error"));
             } else {
                 run.stop = None;
-                run.report_lost("no answer", "the response has no `choices`");
+                run.report_lost(LossReason::NoAnswer, "the response has no `choices`");
             }
             seen = messages.len();
             continue;

@@ -9,6 +9,7 @@ use super::tokens;
 use crate::content::text_of;
 use crate::event::{Call, Event, ForeignRun, Stop, SystemPreamble};
 use crate::json::{identifier, list, member, non_null, nonempty_text, role, text};
+use crate::loss::LossReason;
 
 /// Whether an item is a part of what both sides tell: clients may leave out what the model thought.
 pub(super) fn is_shared_item(item: &Value) -> bool {
@@ -132,7 +133,7 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
         "item_reference" => {
             let id = text(item, "id").unwrap_or_default();
             run.report_lost(
-                "item that is elsewhere",
+                LossReason::ItemElsewhere,
                 format!("the log refers to the item `{id}`, but does not contain it"),
             );
         }
@@ -152,7 +153,7 @@ fn read_item(item: &Value, run: &mut ForeignRun) {
         other => match other.strip_suffix("_call") {
             Some(tool) => push_provider_call(parts::built_in(tool, item), run),
             None => run.report_lost(
-                "item of an unknown type",
+                LossReason::UnknownItem,
                 mcptest_trace::trace::canonical_json(item),
             ),
         },
