@@ -16,10 +16,12 @@ use std::sync::OnceLock;
 use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
-use super::CaseResult;
+pub use super::read_error::ReadError;
+
+use super::read_error::ReadCause;
 use super::shards::{self, JudgedShard};
+use super::{CaseResult, ResultFileCause, ResultFileError};
 use crate::result::short_name;
-use mcptest_trace::text::shorten;
 
 /// The environment variable that names the folder.
 pub const VARIABLE: &str = "MCPTEST_RESULTS";
@@ -120,15 +122,20 @@ pub(crate) fn read_case(
     folder: &Path,
     package: &str,
     case: &str,
-) -> Result<Option<CaseResult>, String> {
+) -> Result<Option<CaseResult>, ResultFileError> {
     let file = case_file(package, case);
-    let read = match fs::read_to_string(folder.join(&file)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        read => read.map_err(|error| error.to_string()),
-    };
-    let read = read.and_then(|text| CaseResult::from_json(&text));
-    read.map(Some)
-        .map_err(|why| format!("{}: {why}", mcptest_suite::portable_path(&file)))
+    match read_file(&folder.join(&file)) {
+        Err(ResultFileCause::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read
+            .map(Some)
+            .map_err(|cause| ResultFileError { file, cause }),
+    }
+}
+
+/// Reads the result that a file holds.
+pub(crate) fn read_file(path: &Path) -> Result<CaseResult, ResultFileCause> {
+    let text = fs::read_to_string(path)?;
+    Ok(CaseResult::from_json(&text)?)
 }
 
 /// The results in a folder, whoever wrote them.
@@ -171,14 +178,11 @@ impl Results {
             results.add(folder.as_ref(), &mut shards)?;
         }
         let folder = folders.first().map_or(Path::new(""), AsRef::as_ref);
-        let refused = |why: String| ReadError::new(folder, why);
-        shards::check_whole(&shards).map_err(refused)?;
+        let refused = |cause| ReadError::new(folder, cause);
+        shards::check_whole(&shards).map_err(|error| refused(ReadCause::Shards(error)))?;
         if results.cases.is_empty() {
-            let why = match results.unreadable.first() {
-                Some((path, why)) => format!("it holds no result of a case; {path}: {why}"),
-                None => "it holds no result of a case".to_owned(),
-            };
-            return Err(refused(why));
+            let first = results.unreadable.into_iter().next();
+            return Err(refused(ReadCause::Empty(first)));
         }
         let by_name = |result: &CaseResult| (result.package.clone(), result.case.clone());
         results.cases.sort_by_cached_key(by_name);
@@ -190,10 +194,11 @@ impl Results {
     /// Reads what is below a folder.
     fn add(&mut self, folder: &Path, shards: &mut Vec<JudgedShard>) -> Result<(), ReadError> {
         if !folder.is_dir() {
-            return Err(ReadError::new(folder, "no such folder"));
+            return Err(ReadError::new(folder, ReadCause::NoFolder));
         }
         for entry in WalkDir::new(folder).sort_by_file_name() {
-            let entry = entry.map_err(|error| ReadError::new(folder, error))?;
+            let unlisted = |error| ReadError::new(folder, ReadCause::Unlisted(error));
+            let entry = entry.map_err(unlisted)?;
             let path = entry.path().strip_prefix(folder).unwrap_or(entry.path());
             let ends = |end: &str| path.extension().is_some_and(|own| own == end);
             if !entry.file_type().is_file() {
@@ -201,17 +206,18 @@ impl Results {
             }
             let shown = || mcptest_suite::portable_path(path);
             if ends(shards::END) {
-                let shard = JudgedShard::read(entry.path());
-                let refused = |why| ReadError::new(folder, format!("{}: {why}", shown()));
-                shards.push(shard.map_err(refused)?);
+                let shard = JudgedShard::read(entry.path()).map_err(|error| {
+                    let file = shown();
+                    ReadError::new(folder, ReadCause::Shard { file, error })
+                });
+                shards.push(shard?);
             }
             if !ends("json") {
                 continue;
             }
-            let text = fs::read_to_string(entry.path()).map_err(|error| error.to_string());
-            match text.and_then(|text| CaseResult::from_json(&text)) {
+            match read_file(entry.path()) {
                 Ok(result) => self.cases.push(result),
-                Err(why) => self.unreadable.push((shown(), why)),
+                Err(cause) => self.unreadable.push((shown(), cause.to_string())),
             }
         }
         Ok(())
@@ -231,11 +237,8 @@ impl Results {
             same_case(&pair[0], &pair[1]) && timeless(&pair[0]) != timeless(&pair[1])
         };
         if let Some(pair) = pairs.find(differs) {
-            let why = format!(
-                "there are two different results of `{}`; give the folders of one run",
-                pair[0].case
-            );
-            return Err(ReadError::new(folder, why));
+            let case = pair[0].case.clone();
+            return Err(ReadError::new(folder, ReadCause::Differing { case }));
         }
         self.cases.dedup_by(|right, left| same_case(left, right));
         Ok(())
@@ -249,12 +252,11 @@ impl Results {
             let state = (result.suite.digest.as_str(), result.case.as_str());
             let (known, first) = *suites.entry(suite).or_insert(state);
             if known != state.0 {
-                let why = format!(
-                    "the results of `{first}` and `{}` come from two different versions of {}; empty the folder and run the tests again",
-                    result.case,
-                    shorten(&result.suite.file, 200)
-                );
-                return Err(ReadError::new(folder, why));
+                let cause = ReadCause::SeveralStates {
+                    suite: result.suite.file.clone(),
+                    cases: [first.to_owned(), result.case.clone()],
+                };
+                return Err(ReadError::new(folder, cause));
             }
         }
         Ok(())
@@ -269,29 +271,6 @@ impl Results {
         names
     }
 }
-
-/// Results that cannot be read together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadError {
-    text: String,
-}
-
-impl ReadError {
-    fn new(folder: &Path, why: impl fmt::Display) -> Self {
-        let folder = mcptest_suite::portable_path(folder);
-        Self {
-            text: format!("{}: {why}", mcptest_suite::escape_line(&folder)),
-        }
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,11 @@
 //! [`CaseResult::duration_ms`] differs.
 
 mod bounds;
+mod error;
 mod facts;
 pub mod folder;
 mod judged;
+mod read_error;
 mod shards;
 mod short_name;
 mod table;
@@ -21,6 +23,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use error::ResultError;
+pub(crate) use error::{ResultFileCause, ResultFileError};
 pub use facts::{
     AgentFacts, FailureFacts, FindingFacts, Position, Recording, RunFacts, SuiteFacts,
 };
@@ -55,7 +59,7 @@ pub const RESULTS_SCHEMA: &str = include_str!("../../schemas/results.schema.json
 /// }"#;
 /// let result = CaseResult::from_json(text)?;
 /// assert_eq!(result.status, CaseStatus::Passed);
-/// # Ok::<(), String>(())
+/// # Ok::<(), mcptest::result::ResultError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -258,21 +262,16 @@ impl CaseResult {
     /// # Errors
     ///
     /// It is no result, or one of a major version that this one does not know.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+    pub fn from_json(text: &str) -> Result<Self, ResultError> {
+        let value: Value = serde_json::from_str(text).map_err(ResultError::NotJson)?;
         let version = value.get("schema_version").and_then(Value::as_str);
-        let Some(version) = version else {
-            return Err("no result of a case: it has no `schema_version`".to_owned());
-        };
+        let version = version.ok_or(ResultError::NoVersion)?;
         let major = |version: &str| version.split('.').next().map(str::to_owned);
         if major(version) != major(SCHEMA_VERSION) {
-            let version = mcptest_suite::escape_line(version);
-            return Err(format!(
-                "the result has format {version}, and this harness reads {SCHEMA_VERSION}: write the result again with `MCPTEST_RESULTS`"
-            ));
+            let found = version.to_owned();
+            return Err(ResultError::OtherVersion { found });
         }
-        serde_json::from_value(value).map_err(|error| format!("no result of a case: {error}"))
+        serde_json::from_value(value).map_err(ResultError::NotAResult)
     }
 
     /// The scores of a case as people read them: a row a target.

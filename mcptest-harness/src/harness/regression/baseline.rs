@@ -9,6 +9,7 @@ use mcptest_suite::model::{GateKind, Regression};
 use mcptest_suite::{Diagnostic, Subject, escape_line, portable_path};
 use mcptest_trace::evidence::compare::{AgentName, AgentSamples, CostKind, EmptyBaseline, Sides};
 
+use super::error::BaselineError;
 use super::is_compared;
 use super::only_trusted::{
     OnlyTrusted, find_only_trusted, former_case, has_recordings, lacks_own_case, other_suites_stems,
@@ -20,7 +21,7 @@ use crate::harness::case_verdict::Context;
 use crate::harness::loaded::LoadedSuite;
 use crate::harness::side_runs::SideRuns;
 use crate::render::Failure;
-use crate::result::{CaseResult, digest, file_digests, folder};
+use crate::result::{CaseResult, ResultFileError, digest, file_digests, folder};
 
 /// A suite beside the runs that are trusted.
 pub(super) struct Baseline<'a> {
@@ -43,12 +44,12 @@ impl<'a> Baseline<'a> {
                 let own = agent_case(suite, context, it);
                 Ok((it, former_case(suite, &place, it, own)?))
             });
-            let cases: Result<HashMap<Subject, String>, String> = cases.collect();
-            let cases = cases.map_err(|why| damaged_failure(regression, why))?;
+            let cases: Result<HashMap<Subject, String>, BaselineError> = cases.collect();
+            let cases = cases.map_err(|error| damaged_failure(regression, &error))?;
             let of = |it| find_standing(suite, context, (&place, &cases[&it]), it);
             let standing = suite.subjects().map(|it| Ok((it, of(it)?)));
-            let standing = standing.collect::<Result<_, String>>();
-            let standing = standing.map_err(|why| damaged_failure(regression, why))?;
+            let standing = standing.collect::<Result<_, BaselineError>>();
+            let standing = standing.map_err(|error| damaged_failure(regression, &error))?;
             Ok(Arc::new(Trusted {
                 place,
                 cases,
@@ -76,7 +77,7 @@ impl<'a> Baseline<'a> {
 
     /// What is compared of an agent; what has the same bytes is not read. An error is why its runs cannot be
     /// read.
-    pub(super) fn samples(&self, subject: Subject) -> Result<AgentSamples, String> {
+    pub(super) fn samples(&self, subject: Subject) -> Result<AgentSamples, BaselineError> {
         let stem = self.suite.stem(subject);
         let suite = self.suite.for_agent(subject);
         let agent = AgentTest::new(&self.context.suite, &suite, subject);
@@ -90,7 +91,7 @@ impl<'a> Baseline<'a> {
     }
 
     /// An agent of which the baseline has no run, unless it has some with another model: then it is no new one.
-    fn new_agent(&self, subject: Subject, stem: String) -> Result<AgentSamples, String> {
+    fn new_agent(&self, subject: Subject, stem: String) -> Result<AgentSamples, BaselineError> {
         let agent = self.suite.agent(subject);
         let case = &self.trusted.cases[&subject];
         if lacks_own_case(&self.trusted.place, case)? {
@@ -118,13 +119,13 @@ impl<'a> Baseline<'a> {
     }
 
     /// The agents of the baseline that no agent of the suite is, by their recordings.
-    fn only_trusted(&self) -> Result<Vec<OnlyTrusted>, String> {
+    fn only_trusted(&self) -> Result<Vec<OnlyTrusted>, BaselineError> {
         let then = self.trusted.cases.values().cloned().collect();
         find_only_trusted(self.suite, &self.trusted.place, &then)
     }
 
     /// The agents of the baseline that nobody asks for any more, and that no new agent is with another model.
-    pub(super) fn dropped_agents(&self) -> Result<Vec<AgentSamples>, String> {
+    pub(super) fn dropped_agents(&self) -> Result<Vec<AgentSamples>, BaselineError> {
         let subjects = || self.suite.subjects();
         let is_new = |it: &Subject| self.trusted.standing[it] == Standing::New;
         let mut dropped = self.only_trusted()?;
@@ -161,7 +162,11 @@ impl<'a> Baseline<'a> {
     }
 
     /// The runs of an agent that has other recordings than the baseline.
-    fn both_sides(&self, subject: Subject, agent: &AgentTest<'_>) -> Result<AgentSamples, String> {
+    fn both_sides(
+        &self,
+        subject: Subject,
+        agent: &AgentTest<'_>,
+    ) -> Result<AgentSamples, BaselineError> {
         let stem = self.suite.stem(subject);
         let now = agent.runs()?;
         let now = SideRuns::from_recordings(agent, now, self.suite.crate_dir(), self.cost);
@@ -234,7 +239,7 @@ fn find_standing(
     context: &Context,
     (place, case): (&TrustedPlace, &str),
     subject: Subject,
-) -> Result<Standing, String> {
+) -> Result<Standing, BaselineError> {
     let files = suite.recorded_files(subject);
     let unchanged = match place {
         TrustedPlace::Recordings(folder) => {
@@ -265,9 +270,9 @@ fn find_standing(
 }
 
 /// A baseline of which a file cannot be read, so that nobody can say what it knows.
-pub(super) fn damaged_failure(regression: &Regression, why: String) -> Failure {
+pub(super) fn damaged_failure(regression: &Regression, why: &BaselineError) -> Failure {
     let problem = Diagnostic::new("a result of the baseline cannot be read");
-    let problem = problem.label(regression.baseline.span, why).help(format!(
+    let problem = problem.label(regression.baseline.span, why.to_string()).help(format!(
         "take the file back out of your version control, or accept today's results again with `{}`",
         command_line("compare --accept")
     ));
@@ -280,12 +285,17 @@ fn agent_case(suite: &LoadedSuite, context: &Context, subject: Subject) -> Strin
 }
 
 /// The saved results of an agent's cases, and of no other's.
-fn agent_results(context: &Context, folder: &Path, own: &str) -> Result<Vec<CaseResult>, String> {
+fn agent_results(
+    context: &Context,
+    folder: &Path,
+    own: &str,
+) -> Result<Vec<CaseResult>, BaselineError> {
     let gates = GateKind::ALL.iter();
     let gates = gates.map(|kind| format!("{own}::{}", kind.name()));
     let cases = gates.chain([own.to_owned()]);
     let read = cases.map(|case| folder::read_case(folder, &context.package, &case));
-    read.filter_map(Result::transpose).collect()
+    let read: Result<_, ResultFileError> = read.filter_map(Result::transpose).collect();
+    Ok(read?)
 }
 
 /// Whether a folder leads to the very files that the suite's agents are judged by.

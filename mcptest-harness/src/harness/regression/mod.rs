@@ -6,6 +6,7 @@
 //! [`compare`](mcptest_trace::evidence::compare).
 
 mod baseline;
+mod error;
 mod only_trusted;
 pub(super) mod trusted;
 
@@ -42,14 +43,14 @@ pub(super) fn judge_suite(suite: &LoadedSuite, context: &Context) -> CaseVerdict
                 let agent = suite.agent(subject);
                 let message = format!("the runs of `{}` cannot be compared", agent.name.value);
                 let problem = Diagnostic::new(message).label(agent.name.span, "");
-                let failure = Finding::new(problem).show(Evidence::Text(why));
+                let failure = Finding::new(problem).show(Evidence::Text(why.to_string()));
                 return Conclusion::Fails(failure.into()).into();
             }
         }
     }
     match baseline.dropped_agents() {
         Ok(dropped) => samples.extend(dropped),
-        Err(why) => return Conclusion::Fails(damaged_failure(regression, why)).into(),
+        Err(why) => return Conclusion::Fails(damaged_failure(regression, &why)).into(),
     }
     let options = compare_options(suite, regression, baseline.changed());
     let options = options.with_empty_baseline(baseline.when_empty());

@@ -8,6 +8,7 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{Subject, cassette_slug, portable_path};
 use mcptest_trace::evidence::compare::AgentName;
 
+use super::error::BaselineError;
 use super::trusted::{ResultAgent, TrustedPlace};
 use crate::gate::GateReading;
 use crate::harness::discovery::discover;
@@ -47,7 +48,7 @@ pub(super) fn find_only_trusted(
     suite: &LoadedSuite,
     place: &TrustedPlace,
     then: &BTreeSet<String>,
-) -> Result<Vec<OnlyTrusted>, String> {
+) -> Result<Vec<OnlyTrusted>, BaselineError> {
     Ok(match place {
         TrustedPlace::Results { .. } => {
             let agents = place.result_agents()?.iter();
@@ -103,7 +104,7 @@ pub(super) fn has_recordings(suite: &LoadedSuite, folder: &Path) -> bool {
 }
 
 /// Whether results tell of an agent, though its own case is not among them.
-pub(super) fn lacks_own_case(place: &TrustedPlace, case: &str) -> Result<bool, String> {
+pub(super) fn lacks_own_case(place: &TrustedPlace, case: &str) -> Result<bool, BaselineError> {
     let mut agents = place.result_agents()?.iter();
     Ok(agents.any(|it| it.agent.case == case))
 }
@@ -127,7 +128,7 @@ pub(super) fn former_case(
     place: &TrustedPlace,
     subject: Subject,
     own: String,
-) -> Result<String, String> {
+) -> Result<String, BaselineError> {
     let TrustedPlace::Results {
         folder, package, ..
     } = place

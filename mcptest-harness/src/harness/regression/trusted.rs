@@ -1,14 +1,14 @@
 //! What is known of a suite's trusted runs before any of them is read.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mcptest_suite::{Subject, portable_path};
+use mcptest_suite::Subject;
 
+use super::error::BaselineError;
 use crate::harness::listing;
-use crate::result::{AgentFacts, CaseResult, SuiteFacts};
+use crate::result::{AgentFacts, ResultFileError, SuiteFacts, folder};
 
 /// Where the trusted runs of a suite are, and how each agent's stand to them.
 pub(crate) struct Trusted {
@@ -27,7 +27,7 @@ pub(super) enum TrustedPlace {
         folder: PathBuf,
         package: String,
         /// The agents that they tell of, once somebody asks for those that are not the suite's: all files are read.
-        agents: OnceLock<Result<Vec<ResultAgent>, String>>,
+        agents: OnceLock<Result<Vec<ResultAgent>, BaselineError>>,
     },
 }
 
@@ -48,7 +48,7 @@ pub(super) struct ResultAgent {
 
 impl TrustedPlace {
     /// The agents that results tell of; none of recordings.
-    pub(super) fn result_agents(&self) -> Result<&[ResultAgent], String> {
+    pub(super) fn result_agents(&self) -> Result<&[ResultAgent], BaselineError> {
         let Self::Results {
             folder,
             package,
@@ -64,13 +64,13 @@ impl TrustedPlace {
 
 /// The agents that the results of a package tell of, by their cases. An error names a file that cannot be read: which
 /// agent it told of, nobody knows.
-fn result_agents(folder: &Path, package: &str) -> Result<Vec<ResultAgent>, String> {
+fn result_agents(folder: &Path, package: &str) -> Result<Vec<ResultAgent>, BaselineError> {
     let mut found: BTreeMap<String, ResultAgent> = BTreeMap::new();
     for path in listing::list_folder(&folder.join(package)).runs {
-        let text = fs::read_to_string(&path).map_err(|error| error.to_string());
-        let result = text.and_then(|text| CaseResult::from_json(&text));
-        let shown = portable_path(path.strip_prefix(folder).unwrap_or(&path));
-        let result = result.map_err(|why| format!("{shown}: {why}"))?;
+        let result = folder::read_file(&path).map_err(|cause| {
+            let file = path.strip_prefix(folder).unwrap_or(&path).to_owned();
+            ResultFileError { file, cause }
+        })?;
         if let Some(agent) = result.agent {
             let suite = result.suite;
             found
