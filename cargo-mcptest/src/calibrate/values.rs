@@ -120,7 +120,7 @@ fn read_suite(
                 runs,
                 results: Vec::new(),
             }),
-            Err(why) => unusable.push((test.case().to_owned(), why)),
+            Err(error) => unusable.push((test.case().to_owned(), error.to_string())),
         }
     }
     let mut gates: BTreeMap<String, Vec<&PackageCase<'_>>> = BTreeMap::new();

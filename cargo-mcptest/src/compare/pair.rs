@@ -124,8 +124,12 @@ impl Pairs {
             let is_gone = candidate.is_empty();
             let gone_because = is_gone.then(|| other_model_reason(agent, &places[1]));
             let refused = agent.runs().err().filter(|_| agent.asks().is_empty());
-            let refused =
-                refused.map(|why| format!("its recordings cannot be judged: {}", first_line(&why)));
+            let refused = refused.map(|why| {
+                format!(
+                    "its recordings cannot be judged: {}",
+                    first_line(&why.to_string())
+                )
+            });
             let name = AgentName::new(&agent.agent().name.value, agent.model());
             Ok(Pair {
                 stem,
@@ -360,13 +364,15 @@ impl SideReader<'_> {
             return Ok(SideRuns::none());
         };
         let read = if let Some(before) = before {
-            before.runs_in(folder.folder).map(Option::unwrap_or_default)
+            let runs = before.runs_in(folder.folder);
+            runs.map(Option::unwrap_or_default)
+                .map_err(|error| error.to_string())
         } else {
             let files = self.elsewhere.map(|elsewhere| elsewhere.files_for(agent));
             let files = files.transpose().map_err(RunsProblem::Recordings)?;
             match files {
                 None | Some([]) => return Ok(SideRuns::none()),
-                Some(files) => folder.read(files),
+                Some(files) => folder.read(files).map_err(|error| error.to_string()),
             }
         };
         let read = read.map_err(|why| unreadable_problem(self.sides[0], true, &why))?;
@@ -447,7 +453,7 @@ fn load_runs(
             } else {
                 agent
                     .runs_in(folder.folder)
-                    .map_err(|why| unreadable_problem(side, is_baseline, &why))?
+                    .map_err(|error| unreadable_problem(side, is_baseline, &error.to_string()))?
             };
             let runs = apply_score(runs.unwrap_or_default(), score);
             SideRuns::from_recordings(agent, &runs, folder.folder, cost)

@@ -1,11 +1,13 @@
 //! The recordings of an agent below a folder, whatever the model.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
 use mcptest::judge::AgentTest;
-use mcptest::trace::{Run, read_runs};
+use mcptest::trace::{CassetteError, Run, read_runs};
 use mcptest_suite::{cassette_slug, portable_path, quoted_list};
 
 use crate::failure::Failure;
@@ -24,6 +26,23 @@ pub(super) struct RecordingsFolder<'a> {
     pub(super) nested: &'a BTreeSet<PathBuf>,
     /// What is there, once somebody has asked for it.
     listed: OnceLock<BTreeMap<String, Vec<PathBuf>>>,
+}
+
+/// Recordings that cannot be read.
+#[derive(Debug)]
+pub(super) struct UnreadableRuns(Vec<CassetteError>);
+
+impl fmt::Display for UnreadableRuns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let errors: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&errors.join("\n"))
+    }
+}
+
+impl Error for UnreadableRuns {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.first().map(|error| error as _)
+    }
 }
 
 /// Folders of recordings of one stem, each with the files there.
@@ -191,8 +210,9 @@ impl<'a> RecordingsFolder<'a> {
 
     /// The runs of an agent with its own model, else with the only other one that it has there.
     pub(super) fn runs(&self, agent: &AgentTest<'_>) -> Result<Option<Vec<Run>>, Failure> {
-        let failed = |why: String| Failure::new(format!("{}: {why}", agent.case()));
-        if let Some(runs) = agent.runs_in(self.folder).map_err(failed)? {
+        let failed = |why: &str| Failure::new(format!("{}: {why}", agent.case()));
+        let own = agent.runs_in(self.folder);
+        if let Some(runs) = own.map_err(|error| failed(&error.to_string()))? {
             return Ok(Some(runs));
         }
         let beginning = format!("{}__", cassette_slug(&agent.agent().name.value));
@@ -200,15 +220,16 @@ impl<'a> RecordingsFolder<'a> {
         let found: Vec<_> = found.collect();
         if found.len() > 1 {
             let several = quoted_list(found.iter().map(|(stem, _)| stem.as_str()));
-            return Err(
-                failed(format!("there are recordings of several models: {several}"))
-                    .with_help("name a folder with the recordings of one model"),
-            );
+            return Err(failed(&format!(
+                "there are recordings of several models: {several}"
+            ))
+            .with_help("name a folder with the recordings of one model"));
         }
         let Some((_, files)) = found.first() else {
             return Ok(None);
         };
-        self.read(files).map(Some).map_err(failed)
+        let runs = self.read(files).map(Some);
+        runs.map_err(|error| failed(&error.to_string()))
     }
 
     /// The recordings whose stems begin so.
@@ -221,15 +242,12 @@ impl<'a> RecordingsFolder<'a> {
     }
 
     /// The runs of some files.
-    pub(super) fn read(&self, files: &[PathBuf]) -> Result<Vec<Run>, String> {
+    pub(super) fn read(&self, files: &[PathBuf]) -> Result<Vec<Run>, UnreadableRuns> {
         let files = files.iter().map(|path| {
             let shown = portable_path(path.strip_prefix(self.folder).unwrap_or(path));
             (path.clone(), shown)
         });
-        read_runs(&files.collect::<Vec<_>>()).map_err(|errors| {
-            let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            errors.join("\n")
-        })
+        read_runs(&files.collect::<Vec<_>>()).map_err(UnreadableRuns)
     }
 }
 

@@ -119,6 +119,7 @@ fn load_runs(opened: &OpenPackage, agent: &AgentTest<'_>) -> Result<Option<Vec<R
         return Ok(Some(runs.to_vec()));
     }
     agent.runs_in(&opened.package.folder).map_err(|error| {
+        let error = error.to_string();
         let error = error.trim_end();
         Failure::new(format!(
             "the recordings of {} cannot be used: {error}",

@@ -63,9 +63,11 @@ impl<'a> Bench<'a> {
         for test in chosen {
             match test.runs() {
                 Ok(runs) => bench.agents.push(TestedAgent::new(test, runs)),
-                Err(why) => bench
-                    .red
-                    .push(format!("{}: {}", test.case(), why.trim_end())),
+                Err(error) => {
+                    let why = error.to_string();
+                    let red = format!("{}: {}", test.case(), why.trim_end());
+                    bench.red.push(red);
+                }
             }
         }
         for tested in &bench.agents {

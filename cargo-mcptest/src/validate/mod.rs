@@ -10,7 +10,7 @@ mod tools;
 
 use std::fs;
 
-use mcptest::judge::AgentTest;
+use mcptest::judge::{AgentTest, RunsError};
 use mcptest_suite::{escape, nearest};
 use serde::Serialize;
 use serde_json::json;
@@ -241,7 +241,8 @@ fn recording_problems(
         .zip(errors)
         .filter_map(|(agent, error)| Some((agent, error?)));
     let mut guessed = Vec::new();
-    let problem = |(agent, error): (&AgentTest<'_>, String)| {
+    let problem = |(agent, error): (&AgentTest<'_>, RunsError)| {
+        let error = error.to_string();
         let mut text = format!("{}: {}", agent.case(), error.trim_end());
         let stem = agent.stem();
         let near = orphans

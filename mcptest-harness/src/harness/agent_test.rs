@@ -8,6 +8,7 @@ use mcptest_suite::model::{Agent, GateKind, Suite};
 
 use super::agent_runs::AgentRuns;
 use super::loaded::LoadedSuite;
+use super::runs_error::RunsError;
 use super::tags;
 use crate::energy::Analysis;
 use crate::eval::{KnownTools, NarrativeReport, narrative_divergence_with};
@@ -85,12 +86,12 @@ impl<'a> AgentTest<'a> {
     /// # Errors
     ///
     /// Why they cannot be judged, as `cargo test` prints it.
-    pub fn runs(&self) -> Result<&'a [Run], String> {
+    pub fn runs(&self) -> Result<&'a [Run], RunsError> {
         let recorded = self.suite.runs(self.subject);
         recorded
             .as_ref()
             .map(AgentRuns::runs)
-            .map_err(|failure| failure.findings_text(self.suite.source()))
+            .map_err(|failure| RunsError::NotJudged(failure.findings_text(self.suite.source())))
     }
 
     /// Its runs below another folder: a copy of the package, a folder that holds `cassettes/`, or the
@@ -100,7 +101,7 @@ impl<'a> AgentTest<'a> {
     /// # Errors
     ///
     /// A recording there cannot be read, or the runs lie in several places.
-    pub fn runs_in(&self, folder: &Path) -> Result<Option<Vec<Run>>, String> {
+    pub fn runs_in(&self, folder: &Path) -> Result<Option<Vec<Run>>, RunsError> {
         self.suite.runs_in(folder, self.subject)
     }
 

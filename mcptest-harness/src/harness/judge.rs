@@ -21,6 +21,7 @@ use crate::render::Evidence;
 use crate::result::CaseResult;
 
 pub use super::agent_test::{AgentTest, Ask};
+pub use super::runs_error::RunsError;
 pub use super::side_runs::SideRuns;
 
 /// The suites of a package, loaded.

@@ -16,6 +16,7 @@ use super::near_names::NearNames;
 use super::pattern::without_detours;
 use super::regression::trusted::Trusted;
 use super::runs::{self, SuitePlace};
+use super::runs_error::RunsError;
 use super::snapshots::CaseSnapshots;
 use crate::command::command_line_again;
 use crate::gate::{
@@ -327,7 +328,7 @@ impl LoadedSuite {
         &self,
         folder: &Path,
         subject: Subject,
-    ) -> Result<Option<Vec<(PathBuf, String)>>, String> {
+    ) -> Result<Option<Vec<(PathBuf, String)>>, RunsError> {
         let agent = self.agent(subject);
         let suite_path = self.source().path();
         let suite_dir = suite_path.parent().unwrap_or(suite_path);
@@ -355,13 +356,12 @@ impl LoadedSuite {
                 Ok(Some(files)) => return Ok(Some(files)),
                 Ok(None) | Err(PlaceError::Nothing { .. }) => {}
                 Err(PlaceError::Several(places)) => {
-                    return Err(format!(
-                        "the runs of `{}` are in several places: {}",
-                        agent.name.value,
-                        places.join(" and ")
-                    ));
+                    let agent = agent.name.value.clone();
+                    return Err(RunsError::SeveralPlaces { agent, places });
                 }
-                Err(PlaceError::Unusable { problem, .. }) => return Err(problem),
+                Err(PlaceError::Unusable { problem, .. }) => {
+                    return Err(RunsError::Unusable(problem));
+                }
             }
         }
         Ok(None)
@@ -372,15 +372,11 @@ impl LoadedSuite {
         &self,
         folder: &Path,
         subject: Subject,
-    ) -> Result<Option<Vec<Run>>, String> {
+    ) -> Result<Option<Vec<Run>>, RunsError> {
         let Some(files) = self.files_in(folder, subject)? else {
             return Ok(None);
         };
-        read_runs(&files).map(Some).map_err(|errors| {
-            let drawn = errors.iter();
-            let drawn = drawn.map(|error| format!("{}: {}", error.origin, error.render()));
-            drawn.collect::<Vec<_>>().join("\n")
-        })
+        read_runs(&files).map(Some).map_err(RunsError::Unreadable)
     }
 
     /// Where the runs of its agents lie, and are put. `command`: what a person types to record.

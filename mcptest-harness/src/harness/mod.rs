@@ -30,6 +30,7 @@ mod regression;
 mod remarks;
 mod runner;
 mod runs;
+mod runs_error;
 mod sharding;
 mod side_runs;
 mod snapshots;

@@ -27,10 +27,10 @@ use crate::trace::Run;
 /// what [`CostKind`] says.
 ///
 /// ```
-/// use mcptest::judge::{Package, SideRuns};
+/// use mcptest::judge::{Package, RunsError, SideRuns};
 /// use mcptest_trace::evidence::compare::{CompareOptions, CostKind, compare};
 ///
-/// fn worse(package: &Package, trusted: &std::path::Path) -> Result<bool, String> {
+/// fn worse(package: &Package, trusted: &std::path::Path) -> Result<bool, RunsError> {
 ///     let mut samples = Vec::new();
 ///     for agent in package.agents() {
 ///         let side = |runs, folder| SideRuns::from_recordings(&agent, runs, folder, CostKind::Tokens);

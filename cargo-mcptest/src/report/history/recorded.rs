@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mcptest::judge::AgentTest;
+use mcptest::judge::{AgentTest, RunsError};
 use mcptest_trace::text::pluralize;
 
 use super::judged::{AgentHistory, JudgedRun, State};
@@ -73,13 +73,16 @@ pub(super) fn read_agents(
                     let package = folder.path().join(&history.prefix);
                     let runs = agent.read(&package, &file, &bytes)?;
                     let found = match runs {
-                        Ok(Some(runs)) => {
+                        FileRuns::Runs(runs) => {
                             agent.history.files.push(runs);
                             Some(agent.history.files.len() - 1)
                         }
-                        Ok(None) => None,
-                        Err(why) => {
+                        FileRuns::None => None,
+                        FileRuns::Unreadable(error) => {
                             let commit: String = commit.name.chars().take(10).collect();
+                            let why = error.to_string();
+                            let mut lines = why.lines().filter(|line| !line.trim().is_empty());
+                            let why = lines.next().unwrap_or_default();
                             unreadable.push(format!("in {commit}: {why}"));
                             None
                         }
@@ -126,6 +129,14 @@ pub(super) fn read_agents(
     Ok((found, notes))
 }
 
+/// The runs of a file.
+enum FileRuns {
+    Runs(Vec<JudgedRun>),
+    /// It is no recording of the agent.
+    None,
+    Unreadable(RunsError),
+}
+
 impl<'a> RecordingReader<'a> {
     fn new(test: &'a AgentTest<'a>, package: &Path) -> Self {
         let beside = test.suite().source.path().parent();
@@ -158,12 +169,7 @@ impl<'a> RecordingReader<'a> {
 
     /// The runs of a file, which lies alone in a folder laid out as the package; nothing where it is not one of
     /// the agent.
-    fn read(
-        &self,
-        package: &Path,
-        file: &Path,
-        bytes: &[u8],
-    ) -> Result<Result<Option<Vec<JudgedRun>>, String>, Failure> {
+    fn read(&self, package: &Path, file: &Path, bytes: &[u8]) -> Result<FileRuns, Failure> {
         let above = file.parent().unwrap_or(package);
         fs::create_dir_all(above)?;
         fs::create_dir_all(package)?;
@@ -171,17 +177,14 @@ impl<'a> RecordingReader<'a> {
         let runs = self.test.runs_in(package);
         fs::remove_file(file)?;
         Ok(match runs {
-            Ok(runs) => Ok(runs.map(|runs| {
+            Ok(Some(runs)) => {
                 let runs = runs.iter();
                 let prices = &self.test.suite().prices;
-                runs.map(|run| JudgedRun::from_run(run, &self.gates, prices))
-                    .collect()
-            })),
-            Err(why) => Err(why
-                .lines()
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or_default()
-                .to_owned()),
+                let runs = runs.map(|run| JudgedRun::from_run(run, &self.gates, prices));
+                FileRuns::Runs(runs.collect())
+            }
+            Ok(None) => FileRuns::None,
+            Err(error) => FileRuns::Unreadable(error),
         })
     }
 

@@ -133,7 +133,7 @@ impl AgentView {
     pub(super) fn new(test: &AgentTest<'_>, results: &[&CaseResult]) -> Self {
         let (runs, unusable) = match test.runs() {
             Ok(runs) => (runs, None),
-            Err(why) => (&[][..], Some(why)),
+            Err(error) => (&[][..], Some(error.to_string())),
         };
         let plan: Vec<String> = test.plan().into_iter().map(str::to_owned).collect();
         let apart = first_difference(runs);

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::harness::runs_error::RunsError;
 use crate::result::ResultFileError;
 
 /// Why runs cannot be compared with those of a baseline. Several cases are told of one file.
@@ -12,7 +13,7 @@ pub(super) enum BaselineError {
     /// A result of the baseline cannot be read.
     Result(Arc<ResultFileError>),
     /// The runs of an agent cannot be read.
-    Runs(String),
+    Runs(RunsError),
 }
 
 impl From<ResultFileError> for BaselineError {
@@ -21,8 +22,8 @@ impl From<ResultFileError> for BaselineError {
     }
 }
 
-impl From<String> for BaselineError {
-    fn from(error: String) -> Self {
+impl From<RunsError> for BaselineError {
+    fn from(error: RunsError) -> Self {
         Self::Runs(error)
     }
 }
@@ -40,7 +41,7 @@ impl Error for BaselineError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Result(error) => Some(error),
-            Self::Runs(_) => None,
+            Self::Runs(error) => Some(error),
         }
     }
 }
