@@ -204,7 +204,8 @@ impl VerdictSource {
         filter: &Filter,
         output: &mut Output<'_>,
     ) -> Result<PackageVerdicts, Failure> {
-        opened.suites.check_judged_tags().map_err(Failure::new)?;
+        let tags = opened.suites.check_judged_tags();
+        tags.map_err(|error| Failure::new(error.to_string()))?;
         if self.with_checks && opened.package.work_tree.is_some() {
             return Err(Failure::new(
                 "`--with-checks` runs the tests of the work tree, and a revision is compared",

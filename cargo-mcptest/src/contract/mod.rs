@@ -88,7 +88,8 @@ struct ContractReport<'a> {
 impl Contract {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let opened = OpenPackage::open_whole(&self.judging, output)?;
-        opened.suites.check_tags().map_err(Failure::new)?;
+        let tags = opened.suites.check_tags();
+        tags.map_err(|error| Failure::new(error.to_string()))?;
         let recordings = Recordings::read(&opened, &self.filter)?;
         let server = server::query_server(self)?;
         let said = self.server.as_deref();

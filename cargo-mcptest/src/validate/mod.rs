@@ -73,7 +73,8 @@ enum ProblemKind {
 impl Validate {
     pub(crate) fn run(&self, output: &mut Output<'_>) -> Result<ExitStatus, Failure> {
         let opened = OpenPackage::open(&self.judging, output)?;
-        opened.suites.check_tags().map_err(Failure::new)?;
+        let tags = opened.suites.check_tags();
+        tags.map_err(|error| Failure::new(error.to_string()))?;
         let agents = opened.suites.agents();
         let left_out: Vec<&AgentTest<'_>> = agents
             .iter()

@@ -4,12 +4,14 @@
 //! `RUST_TEST_THREADS`. So the arguments are read here first; filtering is done here as well.
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::ffi::OsString;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::thread;
 
 use libtest_mimic::{Arguments, Trial};
-use mcptest_suite::{Shard, SuitePath, is_reserved};
+use mcptest_suite::{Shard, ShardError, SuitePath, escape_line, is_reserved};
 
 /// Flags of libtest that change nothing here.
 const WITHOUT_EFFECT: [&str; 6] = [
@@ -34,24 +36,71 @@ const WITH_VALUE: [&str; 6] = [
 /// The most threads that suites are loaded or cases are judged on.
 const MOST_THREADS: usize = 512;
 
+/// Why the command line cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ArgumentError {
+    NotUnicode {
+        argument: OsString,
+    },
+    NoThreads,
+    /// `RUST_TEST_THREADS` is no number of threads.
+    ThreadsVariable {
+        value: String,
+    },
+    /// Ignored cases are asked for alone, and with the others.
+    IgnoredTwice,
+    Shard {
+        text: String,
+        error: ShardError,
+    },
+    SeveralShards,
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUnicode { argument } => write!(
+                f,
+                "the argument `{}` is not Unicode, and no case has such a name",
+                escape_line(&argument.to_string_lossy())
+            ),
+            Self::NoThreads => f.write_str("argument for --test-threads must not be 0"),
+            Self::ThreadsVariable { value } => write!(
+                f,
+                "RUST_TEST_THREADS is `{}`, should be a positive integer",
+                escape_line(value)
+            ),
+            Self::IgnoredTwice => {
+                f.write_str("the options --include-ignored and --ignored are mutually exclusive")
+            }
+            Self::Shard { text, error } => write!(f, "`--shard {}`: {error}", escape_line(text)),
+            Self::SeveralShards => f.write_str("`--shard` is given more than once"),
+        }
+    }
+}
+
+impl Error for ArgumentError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Shard { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 /// The arguments of this process as text.
 ///
 /// # Errors
 ///
 /// One of them is no Unicode.
-pub(crate) fn process_arguments() -> Result<Vec<String>, String> {
+pub(super) fn process_arguments() -> Result<Vec<String>, ArgumentError> {
     to_strings(std::env::args_os().skip(1))
 }
 
-fn to_strings(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, String> {
-    let text = |argument: OsString| {
-        argument.into_string().map_err(|argument| {
-            let shown = argument.to_string_lossy();
-            let shown = mcptest_suite::escape_line(&shown);
-            format!("the argument `{shown}` is not Unicode, and no case has such a name")
-        })
-    };
-    arguments.map(text).collect()
+fn to_strings(arguments: impl Iterator<Item = OsString>) -> Result<Vec<String>, ArgumentError> {
+    let texts = arguments.map(OsString::into_string);
+    let texts: Result<Vec<String>, OsString> = texts.collect();
+    texts.map_err(|argument| ArgumentError::NotUnicode { argument })
 }
 
 /// What the command line asks for.
@@ -72,10 +121,10 @@ impl TestArguments {
     ///
     /// A thread count that is none, a shard that is none, or flags that contradict each other. Flags that nobody knows end
     /// the process.
-    pub(crate) fn read(
+    pub(super) fn read(
         arguments: impl IntoIterator<Item = String>,
         threads: Option<&str>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ArgumentError> {
         let mut passed = vec!["test".to_owned()];
         let mut filters = Vec::new();
         let mut shards = Vec::new();
@@ -101,27 +150,25 @@ impl TestArguments {
         }
         let mut arguments = Arguments::from_iter(passed);
         if arguments.test_threads == Some(0) {
-            return Err("argument for --test-threads must not be 0".to_owned());
+            return Err(ArgumentError::NoThreads);
         }
         if arguments.ignored && arguments.include_ignored {
-            return Err(
-                "the options --include-ignored and --ignored are mutually exclusive".to_owned(),
-            );
+            return Err(ArgumentError::IgnoredTwice);
         }
         if let (None, Some(threads)) = (arguments.test_threads, threads) {
             let count = threads.parse().ok().filter(|count| *count > 0);
-            let refuse = || {
-                let threads = mcptest_suite::escape_line(threads);
-                format!("RUST_TEST_THREADS is `{threads}`, should be a positive integer")
+            let refuse = || ArgumentError::ThreadsVariable {
+                value: threads.to_owned(),
             };
             arguments.test_threads = Some(count.ok_or_else(refuse)?);
         }
         let shard = match shards.as_slice() {
             [] => None,
-            [shard] => Some(shard.parse().map_err(|why| {
-                format!("`--shard {}`: {why}", mcptest_suite::escape_line(shard))
+            [shard] => Some(shard.parse().map_err(|error| {
+                let text = shard.clone();
+                ArgumentError::Shard { text, error }
             })?),
-            _ => return Err("`--shard` is given more than once".to_owned()),
+            _ => return Err(ArgumentError::SeveralShards),
         };
         Ok(Self {
             arguments,
@@ -263,7 +310,7 @@ mod tests {
             OsString::from("fine"),
             OsString::from_vec(vec![b'a', 0xff, 0x1b]),
         ];
-        let refused = to_strings(arguments.into_iter()).unwrap_err();
+        let refused = to_strings(arguments.into_iter()).unwrap_err().to_string();
         assert!(refused.contains("is not Unicode") && !refused.contains('\u{1b}'));
     }
 
@@ -315,7 +362,8 @@ mod tests {
             assert_eq!(asked.filters, ["x"]);
         }
         let refused = |flags: &[&str]| {
-            TestArguments::read(flags.iter().map(ToString::to_string), None).unwrap_err()
+            let read = TestArguments::read(flags.iter().map(ToString::to_string), None);
+            read.unwrap_err().to_string()
         };
         assert!(refused(&["--shard", "0/4"]).contains("the first is `1/4`"));
         assert!(refused(&["--shard"]).starts_with("`--shard `: write"));

@@ -3,6 +3,7 @@
 //! An agent has one driver. Where a function and a suite's `command:` both are one, nobody could say which of them a
 //! recording comes from.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -65,46 +66,37 @@ impl AgentFunctions {
     /// Each agent has one function at most, and none is kept from its agents by another.
     ///
     /// `own_loop`: whether a loop of one's own records too.
-    pub(crate) fn check(&self, own_loop: bool) -> Result<(), String> {
+    pub(super) fn check(&self, own_loop: bool) -> Result<(), FunctionError> {
         let names = || self.known.iter().map(|(name, _)| name.as_deref());
         for (index, name) in names().enumerate() {
             if !names().take(index).any(|earlier| earlier == name) {
                 continue;
             }
-            return Err(match name {
-                Some(name) => format!(
-                    "two functions are given for the agent `{}`\n\nhelp: keep one of them",
-                    escape_line(name)
-                ),
-                None => "two functions are given for all agents\n\nhelp: name the agent of each function: `.agents([(\"Refund agent\", run), …])`".to_owned(),
+            return Err(match name.map(str::to_owned) {
+                Some(name) => FunctionError::SeveralForAgent { name },
+                None => FunctionError::SeveralForAll,
             });
         }
         if own_loop && names().any(|name| name.is_none()) {
-            return Err("a function is given for all agents, so `record_with` records none\n\nhelp: name the agents that are functions, `.agents([(\"Refund agent\", run), …])`, or remove the function or `record_with`".to_owned());
+            return Err(FunctionError::HidesOwnLoop);
         }
         Ok(())
     }
 
     /// Each name is that of an agent of some suite.
-    pub(crate) fn check_names<'a>(
+    pub(super) fn check_names<'a>(
         &self,
         agents: impl Iterator<Item = &'a Agent>,
-    ) -> Result<(), String> {
+    ) -> Result<(), FunctionError> {
         let mut known: Vec<&str> = agents.map(|agent| agent.name.value.as_str()).collect();
         known.dedup();
         let mut names = self.known.iter().filter_map(|(name, _)| name.as_deref());
         let Some(unknown) = names.find(|name| !known.contains(name)) else {
             return Ok(());
         };
-        let help = match (nearest(unknown, known.iter().copied()), known.is_empty()) {
-            (Some(near), _) => format!("did you mean `{}`?", escape_line(near)),
-            (None, true) => "no suite has an agent".to_owned(),
-            (None, false) => format!("the suites have {}", quoted_list(known.iter().copied())),
-        };
-        let unknown = escape_line(unknown);
-        Err(format!(
-            "a function is given for the agent `{unknown}`, and no suite has an agent of that name\n\nhelp: {help}"
-        ))
+        let name = unknown.to_owned();
+        let known = known.into_iter().map(str::to_owned).collect();
+        Err(FunctionError::UnknownAgent { name, known })
     }
 
     /// No agent of a suite has a command too.
@@ -124,6 +116,52 @@ impl AgentFunctions {
         }
     }
 }
+
+/// Why functions cannot be the agents that they are given for.
+#[derive(Debug)]
+pub(super) enum FunctionError {
+    /// An agent has two functions.
+    SeveralForAgent { name: String },
+    /// Two functions are given for all agents.
+    SeveralForAll,
+    /// A function is given for all agents, and a loop of one's own records too.
+    HidesOwnLoop,
+    /// No suite has an agent of that name.
+    UnknownAgent { name: String, known: Vec<String> },
+}
+
+impl fmt::Display for FunctionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SeveralForAgent { name } => write!(
+                f,
+                "two functions are given for the agent `{}`\n\nhelp: keep one of them",
+                escape_line(name)
+            ),
+            Self::SeveralForAll => f.write_str(
+                "two functions are given for all agents\n\nhelp: name the agent of each function: `.agents([(\"Refund agent\", run), …])`",
+            ),
+            Self::HidesOwnLoop => f.write_str(
+                "a function is given for all agents, so `record_with` records none\n\nhelp: name the agents that are functions, `.agents([(\"Refund agent\", run), …])`, or remove the function or `record_with`",
+            ),
+            Self::UnknownAgent { name, known } => {
+                let known = || known.iter().map(String::as_str);
+                let help = match nearest(name, known()) {
+                    Some(near) => format!("did you mean `{}`?", escape_line(near)),
+                    None if known().next().is_none() => "no suite has an agent".to_owned(),
+                    None => format!("the suites have {}", quoted_list(known())),
+                };
+                let name = escape_line(name);
+                write!(
+                    f,
+                    "a function is given for the agent `{name}`, and no suite has an agent of that name\n\nhelp: {help}"
+                )
+            }
+        }
+    }
+}
+
+impl Error for FunctionError {}
 
 /// The agent of a suite that is an async function, as the macro hands it on.
 #[derive(Clone)]

@@ -23,6 +23,7 @@ use crate::result::CaseResult;
 pub use super::agent_test::{AgentTest, Ask};
 pub use super::runs_error::RunsError;
 pub use super::side_runs::SideRuns;
+pub use super::tags::SelectionError;
 
 /// The suites of a package, loaded.
 ///
@@ -140,7 +141,7 @@ impl Package {
     /// # Errors
     ///
     /// It is no list of tags, names one that no agent has, or selects no agent.
-    pub fn check_tags(&self) -> Result<(), String> {
+    pub fn check_tags(&self) -> Result<(), SelectionError> {
         self.check_selection(false)
     }
 
@@ -151,11 +152,11 @@ impl Package {
     ///
     /// It is no list of tags, names one that no agent has, or selects no agent; or `skip` and `only` leave out all
     /// agents that are chosen.
-    pub fn check_judged_tags(&self) -> Result<(), String> {
+    pub fn check_judged_tags(&self) -> Result<(), SelectionError> {
         self.check_selection(true)
     }
 
-    fn check_selection(&self, judges: bool) -> Result<(), String> {
+    fn check_selection(&self, judges: bool) -> Result<(), SelectionError> {
         match Selection::from_environment()? {
             Some(selection) if self.failures.is_empty() => {
                 let suites = self.suites.iter();

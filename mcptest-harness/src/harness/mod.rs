@@ -29,6 +29,7 @@ mod recording;
 mod regression;
 mod remarks;
 mod runner;
+mod runner_error;
 mod runs;
 mod runs_error;
 mod sharding;

@@ -10,10 +10,10 @@ use mcptest_suite::{
 };
 
 use super::arguments::TestArguments;
-use super::functions::AgentFunctions;
+use super::functions::{AgentFunctions, FunctionError};
 use super::loaded::LoadedSuite;
 use super::recording::{LiveRecording, needed_subjects};
-use super::tags::Selection;
+use super::tags::{Selection, SelectionError};
 use super::trials::{RustCheck, Settings, check_trial, trial};
 use crate::record::rerun_command;
 use crate::render::rerun_line;
@@ -77,7 +77,7 @@ impl Prepared {
     }
 
     /// What is selected can be, as far as the suites load.
-    pub(super) fn check_selection(&self, asked: &TestArguments) -> Result<(), String> {
+    pub(super) fn check_selection(&self, asked: &TestArguments) -> Result<(), SelectionError> {
         let Some(selection) = self.selection.as_ref().filter(|_| self.failures.is_empty()) else {
             return Ok(());
         };
@@ -86,7 +86,7 @@ impl Prepared {
     }
 
     /// Each function is an agent that some suite has, as far as the suites load.
-    pub(super) fn check_functions(&self, functions: &AgentFunctions) -> Result<(), String> {
+    pub(super) fn check_functions(&self, functions: &AgentFunctions) -> Result<(), FunctionError> {
         if self.failures.is_empty() {
             functions.check_names(self.agents())
         } else {

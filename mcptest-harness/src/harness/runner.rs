@@ -25,6 +25,7 @@ use super::no_case::{NO_CASE, no_case_text};
 use super::output;
 use super::prepared::{NeededAgent, Prepared};
 use super::recording::{self, LiveRecording, Next, Plan};
+use super::runner_error::{CheckNameError, RunnerError};
 use super::sharding::Sharding;
 use super::tags::Selection;
 use super::trials::{RustCheck, Settings};
@@ -192,7 +193,7 @@ impl Harness {
     }
 
     /// Runs the cases that the command line asks for. An error is about what was asked for.
-    fn try_run(&self) -> Result<ExitCode, String> {
+    fn try_run(&self) -> Result<ExitCode, RunnerError> {
         let of_environment = std::env::var("RUST_TEST_THREADS").ok();
         let asked = TestArguments::read(process_arguments()?, of_environment.as_deref())?;
         self.check_names()?;
@@ -290,7 +291,7 @@ impl Harness {
         &self,
         asked: &TestArguments,
         run: &Settings<'_>,
-    ) -> Result<ExitCode, String> {
+    ) -> Result<ExitCode, RunnerError> {
         let all = asked.without_filters();
         let prepared = self.prepare(&all, Selection::from_environment()?, None)?;
         let trials = prepared.trials(&all, run);
@@ -365,24 +366,20 @@ impl Harness {
     }
 
     /// A check's name is a segment of a case name: an identifier that is not taken.
-    fn check_names(&self) -> Result<(), String> {
+    fn check_names(&self) -> Result<(), CheckNameError> {
         for (index, (name, _)) in self.checks.iter().enumerate() {
-            if segment(name).as_deref() != Some(name) {
-                let near = segment(name).map_or(String::new(), |near| format!("; use `{near}`"));
-                return Err(format!(
-                    "`{name}` cannot name a check: it is no identifier{near}"
-                ));
+            let (name, near) = (name.clone(), segment(name));
+            if near.as_ref() != Some(&name) {
+                return Err(CheckNameError::NoIdentifier { name, near });
             }
-            if is_reserved(name) {
-                return Err(format!(
-                    "`{name}` cannot name a check: the harness uses this name for its own cases"
-                ));
+            if is_reserved(&name) {
+                return Err(CheckNameError::Reserved { name });
             }
             if self.checks[..index]
                 .iter()
-                .any(|(earlier, _)| earlier == name)
+                .any(|(earlier, _)| *earlier == name)
             {
-                return Err(format!("two checks are named `{name}`"));
+                return Err(CheckNameError::Twice { name });
             }
         }
         Ok(())
@@ -394,7 +391,7 @@ impl Harness {
         asked: &TestArguments,
         selection: Option<Selection>,
         recording: Option<&LiveRecording>,
-    ) -> Result<Prepared, String> {
+    ) -> Result<Prepared, RunnerError> {
         let crate_dir = crate_dir(&self.compiled_in);
         let elsewhere = recording.map(|recording| recording.target_folder(&crate_dir));
         let elsewhere = elsewhere.transpose()?.flatten();

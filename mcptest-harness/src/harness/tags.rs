@@ -2,6 +2,8 @@
 //! without it.
 
 use std::env::{self, VarError};
+use std::error::Error;
+use std::fmt;
 
 use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::{escape_line, nearest, quoted_list};
@@ -18,6 +20,80 @@ pub(super) fn why_left_out(agent: &Agent) -> Option<String> {
         .why_left_out(agent)
 }
 
+/// Why `MCPTEST_TAGS` cannot select the agents that are judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SelectionError {
+    /// The variable is not Unicode.
+    NotUnicode,
+    /// A `!` has no tag after it.
+    NoTagAfterBang {
+        /// The whole list.
+        text: String,
+    },
+    /// No agent has a tag.
+    UnknownTag {
+        /// The tag.
+        tag: String,
+        /// The tags that agents have.
+        known: Vec<String>,
+    },
+    /// No agent is selected.
+    SelectsNone {
+        /// The whole list.
+        text: String,
+    },
+    /// Each agent that is selected is left out by `skip` or `only`.
+    OnlyLeftOut {
+        /// The whole list.
+        text: String,
+        /// The agents that are selected.
+        agents: Vec<String>,
+    },
+}
+
+impl fmt::Display for SelectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUnicode => write!(f, "`{VARIABLE}` is not Unicode"),
+            Self::NoTagAfterBang { text } => write!(
+                f,
+                "`{VARIABLE}` is `{}`, and a `!` has no tag after it\n\nhelp: write e.g. `{VARIABLE}=smoke,!slow`",
+                escape_line(text)
+            ),
+            Self::UnknownTag { tag, known } => {
+                let known = || known.iter().map(String::as_str);
+                let shown = escape_line(tag);
+                let help = match nearest(tag, known()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if known().next().is_none() => {
+                        format!("unset `{VARIABLE}`, or give agents `tags: [{shown}]`")
+                    }
+                    None => format!("known tags: {}", quoted_list(known())),
+                };
+                write!(
+                    f,
+                    "`{VARIABLE}` names `{shown}`, and no agent of these suites has this tag\n\nhelp: {help}"
+                )
+            }
+            Self::SelectsNone { text } => write!(
+                f,
+                "`{VARIABLE}={}` selects no agent, so nothing would be judged\n\nhelp: ask for fewer tags",
+                escape_line(text)
+            ),
+            Self::OnlyLeftOut { text, agents } => write!(
+                f,
+                "`{VARIABLE}={}` selects only agents that `skip` or `only` leaves out, so nothing would be judged: {}\n\n\
+                 help: remove `skip` or `only`, or ask for other tags",
+                escape_line(text),
+                quoted_list(agents.iter().map(String::as_str))
+            ),
+        }
+    }
+}
+
+impl Error for SelectionError {}
+
 /// What was asked for; at least one tag.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Selection {
@@ -32,17 +108,17 @@ impl Selection {
     /// # Errors
     ///
     /// The variable is no list of tags.
-    pub(super) fn from_environment() -> Result<Option<Self>, String> {
+    pub(super) fn from_environment() -> Result<Option<Self>, SelectionError> {
         match env::var(VARIABLE) {
             Ok(text) => Self::read(&text),
             Err(VarError::NotPresent) => Ok(None),
-            Err(VarError::NotUnicode(_)) => Err(format!("`{VARIABLE}` is not Unicode")),
+            Err(VarError::NotUnicode(_)) => Err(SelectionError::NotUnicode),
         }
     }
 
-    fn read(text: &str) -> Result<Option<Self>, String> {
+    fn read(text: &str) -> Result<Option<Self>, SelectionError> {
         let mut selection = Self {
-            text: escape_line(text).into_owned(),
+            text: text.to_owned(),
             ..Self::default()
         };
         let tags = text.split(',').map(str::trim);
@@ -52,10 +128,8 @@ impl Selection {
                 None => (&mut selection.wanted, tag),
             };
             if tag.is_empty() {
-                let text = &selection.text;
-                return Err(format!(
-                    "`{VARIABLE}` is `{text}`, and a `!` has no tag after it\n\nhelp: write e.g. `{VARIABLE}=smoke,!slow`"
-                ));
+                let text = selection.text;
+                return Err(SelectionError::NoTagAfterBang { text });
             }
             tags.push(tag.to_owned());
         }
@@ -84,7 +158,7 @@ impl Selection {
         &self,
         suites: impl Iterator<Item = &'a Suite> + Clone,
         judges: bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), SelectionError> {
         let agents = suites.clone().flat_map(|suite| &suite.agents);
         let mut known: Vec<&str> = agents
             .clone()
@@ -94,22 +168,11 @@ impl Selection {
         known.dedup();
         let asked = self.wanted.iter().chain(&self.unwanted);
         if let Some(tag) = asked.map(String::as_str).find(|tag| !known.contains(tag)) {
-            let help = match nearest(tag, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if known.is_empty() => {
-                    format!(
-                        "unset `{VARIABLE}`, or give agents `tags: [{}]`",
-                        escape_line(tag)
-                    )
-                }
-                None => format!("known tags: {}", quoted_list(known)),
-            };
-            let tag = escape_line(tag);
-            return Err(format!(
-                "`{VARIABLE}` names `{tag}`, and no agent of these suites has this tag\n\nhelp: {help}"
-            ));
+            let tag = tag.to_owned();
+            let known = known.into_iter().map(str::to_owned).collect();
+            return Err(SelectionError::UnknownTag { tag, known });
         }
-        let text = &self.text;
+        let text = || self.text.clone();
         let selects = |agent: &&Agent| self.why_left_out(agent).is_none();
         let selected: Vec<&Agent> = agents.filter(selects).collect();
         let mut left = suites.flat_map(judged_agents);
@@ -117,16 +180,13 @@ impl Selection {
             return Ok(());
         }
         if !selected.is_empty() {
-            let names = selected.iter().map(|agent| agent.name.value.as_str());
-            let names = quoted_list(names);
-            return Err(format!(
-                "`{VARIABLE}={text}` selects only agents that `skip` or `only` leaves out, so nothing would be judged: {names}\n\n\
-                 help: remove `skip` or `only`, or ask for other tags"
-            ));
+            let agents = selected.iter().map(|agent| agent.name.value.clone());
+            return Err(SelectionError::OnlyLeftOut {
+                text: text(),
+                agents: agents.collect(),
+            });
         }
-        Err(format!(
-            "`{VARIABLE}={text}` selects no agent, so nothing would be judged\n\nhelp: ask for fewer tags"
-        ))
+        Err(SelectionError::SelectsNone { text: text() })
     }
 }
 
@@ -191,7 +251,7 @@ mod tests {
     fn what_selects_nothing_or_names_no_tag_is_refused() {
         let suite = suite(&["smoke, slow", "orders"]);
         let check = |text: &str| read(text).check([&suite].into_iter(), true);
-        let refused = |text: &str| check(text).unwrap_err();
+        let refused = |text: &str| check(text).unwrap_err().to_string();
         assert_eq!(
             refused("smok"),
             "`MCPTEST_TAGS` names `smok`, and no agent of these suites has this tag\n\nhelp: did you mean `smoke`?"
@@ -208,6 +268,7 @@ mod tests {
         assert!(
             Selection::read("a,!")
                 .unwrap_err()
+                .to_string()
                 .contains("a `!` has no tag after it")
         );
     }
@@ -219,7 +280,7 @@ mod tests {
         for suite in [skipped, only] {
             let check = |text: &str, judges| read(text).check([&suite].into_iter(), judges);
             assert_eq!(
-                check("smoke", true).unwrap_err(),
+                check("smoke", true).unwrap_err().to_string(),
                 "`MCPTEST_TAGS=smoke` selects only agents that `skip` or `only` leaves out, so nothing would be judged: \
                      `agent 0`\n\nhelp: remove `skip` or `only`, or ask for other tags"
             );

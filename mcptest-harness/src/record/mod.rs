@@ -53,7 +53,7 @@ pub(crate) use command_line::{RecordCommand, RecordLine, RunsAgent, rerun_comman
 pub(crate) use mode::VARIABLE;
 #[cfg(feature = "session")]
 pub(crate) use mode::allows_over_budget;
-pub(crate) use mode::{Mode, RecordRequest, in_ci, read_record_request};
+pub(crate) use mode::{Mode, RecordRequest, RecordRequestError, in_ci, read_record_request};
 pub(crate) use prices::rates;
 pub(crate) use progress::format_usd;
 pub(crate) use progress::{Progress, Spent};

@@ -1,7 +1,13 @@
 //! Whether to record, as the environment says it, and how.
 
 use std::env::{self, VarError};
+use std::error::Error;
+use std::fmt;
 use std::path::PathBuf;
+
+use mcptest_suite::{escape_line, nearest, portable_path};
+
+use crate::command::command_line;
 
 /// The variable that asks for recording.
 pub(crate) const VARIABLE: &str = "MCPTEST_RECORD";
@@ -39,6 +45,87 @@ impl Mode {
     }
 }
 
+/// Why nothing is recorded as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RecordRequestError {
+    /// A variable cannot be read.
+    Variable { name: &'static str, error: VarError },
+    /// What is to be recorded is not known.
+    UnknownMode { value: String },
+    /// A variable is neither set nor left out.
+    NotAFlag { name: &'static str, value: String },
+    /// Only the runs of a change are asked for, and not what changed.
+    OnlyRunsWithoutChanged,
+    /// What changed is asked for, and another folder.
+    IntoWithChanged,
+    /// Nobody allowed it where `CI` is set.
+    InCi { mode: Mode },
+    /// Nextest would call cases passed that nobody judged.
+    DryRunInNextest,
+    /// What is to be the folder of the recordings is a file.
+    IntoFile { folder: PathBuf },
+    /// The folder of the recordings is that of the package.
+    IntoPackage,
+}
+
+impl fmt::Display for RecordRequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable { name, error } => write!(f, "`{name}`: {error}"),
+            Self::UnknownMode { value } => {
+                let near = nearest(value, Mode::ALL.map(Mode::word));
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                write!(
+                    f,
+                    "`{VARIABLE}={}` is not known{hint}\n\nhelp: `missing` records what has no recording, `changed` the agents that do something \
+                     else now, `all` records everything again; without the variable recordings are judged",
+                    escape_line(value)
+                )
+            }
+            Self::NotAFlag { name, value } => write!(
+                f,
+                "`{name}={}` is not known\n\nhelp: write `{name}=1`, or leave the variable out",
+                escape_line(value)
+            ),
+            Self::OnlyRunsWithoutChanged => write!(
+                f,
+                "`{ONLY_RUNS}` is for `{VARIABLE}=changed` alone\n\nhelp: leave the variable out"
+            ),
+            Self::IntoWithChanged => write!(
+                f,
+                "`{INTO}` is not for `{VARIABLE}=changed`: all runs are recorded into another folder\n\nhelp: write `{VARIABLE}=all`"
+            ),
+            Self::InCi { mode } => write!(
+                f,
+                "`{VARIABLE}={}` while `CI` is set: recording in CI spends money on every push\n\nhelp: if you want to record in CI, also set `{IN_CI}=1`",
+                mode.word()
+            ),
+            Self::DryRunInNextest => write!(
+                f,
+                "a dry run is not for nextest, which would call cases passed that nobody judged\n\nhelp: use `cargo test`, or `{}`",
+                command_line("record --dry-run")
+            ),
+            Self::IntoFile { folder } => write!(
+                f,
+                "`{}` is a file, and recordings go into a folder",
+                escape_line(&portable_path(folder))
+            ),
+            Self::IntoPackage => f.write_str(
+                "the recordings cannot be put into the package's own folder\n\nhelp: name another folder, or leave `--into` out to replace them",
+            ),
+        }
+    }
+}
+
+impl Error for RecordRequestError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Variable { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
+
 /// What the environment asks to record, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordRequest {
@@ -68,7 +155,7 @@ impl RecordRequest {
 }
 
 /// What the environment asks for; `None` only judges.
-pub(crate) fn read_record_request() -> Result<Option<RecordRequest>, String> {
+pub(crate) fn read_record_request() -> Result<Option<RecordRequest>, RecordRequestError> {
     read(read_variable, in_ci())
 }
 
@@ -83,40 +170,33 @@ pub(crate) fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
 }
 
-fn read_variable(name: &str) -> Result<String, String> {
+fn read_variable(name: &'static str) -> Result<String, RecordRequestError> {
     match env::var(name) {
         Ok(value) => Ok(value),
         Err(VarError::NotPresent) => Ok(String::new()),
-        Err(error) => Err(format!("`{name}`: {error}")),
+        Err(error) => Err(RecordRequestError::Variable { name, error }),
     }
 }
 
 fn read(
-    variable: impl Fn(&str) -> Result<String, String>,
+    variable: impl Fn(&'static str) -> Result<String, RecordRequestError>,
     in_ci: bool,
-) -> Result<Option<RecordRequest>, String> {
+) -> Result<Option<RecordRequest>, RecordRequestError> {
     let value = variable(VARIABLE)?;
     if value.is_empty() {
         return Ok(None);
     }
-    let known = || Mode::ALL.map(Mode::word).into_iter();
     let Some(mode) = Mode::ALL.into_iter().find(|mode| mode.word() == value) else {
-        let near = mcptest_suite::nearest(&value, known());
-        let other = mcptest_suite::escape_line(&value);
-        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        return Err(format!(
-            "`{VARIABLE}={other}` is not known{hint}\n\nhelp: `missing` records what has no recording, `changed` the agents that do something \
-             else now, `all` records everything again; without the variable recordings are judged"
-        ));
+        return Err(RecordRequestError::UnknownMode { value });
     };
     // Another word than `1` may be meant for one, and money would be spent.
-    let flag = |name: &str| match variable(name)?.as_str() {
+    let flag = |name: &'static str| match variable(name)?.as_str() {
         "" | "0" => Ok(false),
         "1" => Ok(true),
-        other => Err(format!(
-            "`{name}={}` is not known\n\nhelp: write `{name}=1`, or leave the variable out",
-            mcptest_suite::escape_line(other)
-        )),
+        other => {
+            let value = other.to_owned();
+            Err(RecordRequestError::NotAFlag { name, value })
+        }
     };
     let into = variable(INTO)?;
     let asked = RecordRequest {
@@ -127,20 +207,14 @@ fn read(
         into: (!into.is_empty()).then(|| into.into()),
     };
     if asked.only_runs && mode != Mode::Changed {
-        return Err(format!(
-            "`{ONLY_RUNS}` is for `{VARIABLE}=changed` alone\n\nhelp: leave the variable out"
-        ));
+        return Err(RecordRequestError::OnlyRunsWithoutChanged);
     }
     if asked.into.is_some() && mode == Mode::Changed {
-        return Err(format!(
-            "`{INTO}` is not for `{VARIABLE}=changed`: all runs are recorded into another folder\n\nhelp: write `{VARIABLE}=all`"
-        ));
+        return Err(RecordRequestError::IntoWithChanged);
     }
     // What is only said spends nothing.
     if in_ci && !asked.dry_run && variable(IN_CI)? != "1" {
-        return Err(format!(
-            "`{VARIABLE}={value}` while `CI` is set: recording in CI spends money on every push\n\nhelp: if you want to record in CI, also set `{IN_CI}=1`"
-        ));
+        return Err(RecordRequestError::InCi { mode });
     }
     Ok(Some(asked))
 }
@@ -150,7 +224,7 @@ mod tests {
     use super::*;
 
     /// What is read of these variables.
-    fn of(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordRequest>, String> {
+    fn of(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordRequest>, RecordRequestError> {
         let value = |name: &str| {
             let mut set = set.iter();
             let found = set.find(|(known, _)| *known == name);
@@ -191,6 +265,7 @@ mod tests {
         ");
         assert!(of(&[(VARIABLE, "1")], false).is_err());
         let hidden = of(&[(VARIABLE, "\u{1b}[2J")], false).unwrap_err();
+        let hidden = hidden.to_string();
         assert!(!hidden.contains('\u{1b}'));
     }
 

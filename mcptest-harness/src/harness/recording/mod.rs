@@ -37,7 +37,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 use mcptest_suite::model::{Agent, Suite};
-use mcptest_suite::{Case, CaseKind, Diagnostic, Subject, escape_line, portable_path};
+use mcptest_suite::{Case, CaseKind, Diagnostic, Subject};
 use mcptest_trace::record::say;
 use mcptest_trace::record::store::{Lock, Store, StoreError};
 use regex::Regex;
@@ -48,9 +48,8 @@ use super::lookup::RunLookup;
 use super::regression::is_compared;
 use super::runs::{self, SuitePlace};
 use super::verdicts::panic_text;
-use crate::command::command_line;
 use crate::eval::{FaultPlan, PlaybackOptions};
-use crate::record::{Live, LiveError, Mode, RecordRequest};
+use crate::record::{Live, LiveError, Mode, RecordRequest, RecordRequestError};
 use crate::render::{Evidence, Failure, Finding};
 use crate::trace::{Layout, Run};
 
@@ -90,15 +89,12 @@ pub(crate) struct LiveRecording {
 pub(crate) fn requested_recording(
     own_loop: Option<&Arc<dyn Live>>,
     functions: &AgentFunctions,
-) -> Result<Option<LiveRecording>, String> {
+) -> Result<Option<LiveRecording>, RecordRequestError> {
     let Some(asked) = crate::record::read_record_request()? else {
         return Ok(None);
     };
     if asked.dry_run && shared_notes().0.is_some() {
-        return Err(format!(
-            "a dry run is not for nextest, which would call cases passed that nobody judged\n\nhelp: use `cargo test`, or `{}`",
-            command_line("record --dry-run")
-        ));
+        return Err(RecordRequestError::DryRunInNextest);
     }
     let live = own_loop.map_or_else(built_in, Arc::clone);
     Ok(Some(LiveRecording {
@@ -186,23 +182,21 @@ impl LiveRecording {
     }
 
     /// The folder that gets the recordings of a package, where that is not the package's own.
-    pub(crate) fn target_folder(&self, package: &Path) -> Result<Option<PathBuf>, String> {
+    pub(crate) fn target_folder(
+        &self,
+        package: &Path,
+    ) -> Result<Option<PathBuf>, RecordRequestError> {
         let Some(into) = &self.asked.into else {
             return Ok(None);
         };
         let folder = package.join(into);
         let real = |path: &Path| path.canonicalize().ok();
         if folder.is_file() {
-            let shown = portable_path(into);
-            return Err(format!(
-                "`{}` is a file, and recordings go into a folder",
-                escape_line(&shown)
-            ));
+            let folder = into.clone();
+            return Err(RecordRequestError::IntoFile { folder });
         }
         if real(&folder).is_some_and(|folder| Some(folder) == real(package)) {
-            return Err(
-                "the recordings cannot be put into the package's own folder\n\nhelp: name another folder, or leave `--into` out to replace them".to_owned(),
-            );
+            return Err(RecordRequestError::IntoPackage);
         }
         Ok(Some(folder))
     }
