@@ -12,22 +12,14 @@ use crate::mode::Mode;
 /// The most bytes of a variable: a little less than Linux takes.
 const LONGEST_VARIABLE: usize = 100 << 10;
 
-/// Looks at the variables that hold addresses of providers. One that is not UTF-8 counts as not set elsewhere, and a key
+/// The first variable that holds the address of a provider and is not UTF-8. It counts as not set elsewhere, and a key
 /// would go to another address than the one that is meant.
-///
-/// # Errors
-///
-/// The variable that is not UTF-8.
 #[cfg(feature = "record")]
-pub(crate) fn check_addresses() -> Result<(), String> {
-    for name in Provider::all().flat_map(|provider| provider.variables) {
-        if let Err(VarError::NotUnicode(_)) = env::var(name) {
-            return Err(format!(
-                "the environment variable `{name}` is not UTF-8, so it is no address; set it again, or unset it"
-            ));
-        }
-    }
-    Ok(())
+pub(crate) fn address_without_text() -> Option<&'static str> {
+    let mut names = Provider::all().flat_map(|provider| provider.variables);
+    names
+        .find(|name| matches!(env::var(name), Err(VarError::NotUnicode(_))))
+        .copied()
 }
 
 /// What an agent is given in the place of an API key of Bedrock: many clients send one over HTTPS alone, and the session's

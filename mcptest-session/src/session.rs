@@ -1,5 +1,6 @@
 //! One run of an agent, from the address that it is given to its cassette.
 
+mod begin_error;
 mod error;
 mod finished;
 mod options;
@@ -23,6 +24,7 @@ use crate::mcp::{CallOrder, ConfigFile, McpServer, ServerFailure, Servers};
 use crate::record::{RecordedRun, Relay, RunOptions, redact};
 
 pub use crate::mode::Mode;
+pub use begin_error::BeginError;
 pub use error::SessionError;
 pub use finished::FinishedRun;
 pub use options::SessionOptions;
@@ -67,8 +69,9 @@ impl Session {
     ///
     /// No port can be listened at, or the address of a provider is none.
     pub async fn record(options: SessionOptions) -> Result<Self, SessionError> {
-        let begins = |error: String| SessionError::Begin(error);
-        environment::check_addresses().map_err(begins)?;
+        if let Some(variable) = environment::address_without_text() {
+            return Err(BeginError::AddressNotUnicode { variable }.into());
+        }
         let given = options.upstreams.clone();
         let is_given = |upstream: &Upstream| {
             given
@@ -82,25 +85,19 @@ impl Session {
                 .ok()
                 .filter(|_| !given.iter().any(of_given))
         };
-        let mut upstreams =
-            Upstream::from_environment(variable).map_err(|error| begins(error.to_string()))?;
+        let mut upstreams = Upstream::from_environment(variable).map_err(BeginError::Upstream)?;
         upstreams.retain(|upstream| !is_given(upstream));
         upstreams.extend(given.iter().cloned());
-        let relay = Relay::new(upstreams, options.untouched).map_err(begins)?;
+        let relay = Relay::new(upstreams, options.untouched).map_err(BeginError::Relay)?;
         let relay = relay.with_limits(options.limits.clone());
         let (faults, most) = (options.faults.clone(), options.limits.tool_calls);
         let has_faults = faults.is_some();
         let is_ordered = has_faults || most.is_some();
         let order = is_ordered.then(|| CallOrder::new(relay.log().clone(), faults, most));
         let (began, client) = (relay.began(), relay.client());
-        let unwritten = |error| {
-            begins(format!(
-                "the file for MCP clients cannot be written: {error}"
-            ))
-        };
         let has_servers = !options.mcp_servers.is_empty();
         let config = has_servers.then(ConfigFile::planned).transpose();
-        let config = config.map_err(unwritten)?;
+        let config = config.map_err(BeginError::ConfigFile)?;
         let file = config.as_ref().map(ConfigFile::path);
         let servers = Servers::start(
             &options.mcp_servers,
@@ -124,7 +121,7 @@ impl Session {
         };
         let endpoint = Endpoint::start(Arc::new(place))
             .await
-            .map_err(|error| begins(format!("no port can be opened: {error}")))?;
+            .map_err(BeginError::Port)?;
         let named = options.mcp_servers.iter();
         let named = named.map(|server| {
             (
@@ -133,7 +130,7 @@ impl Session {
             )
         });
         if let Some(config) = &config {
-            config.write(named).map_err(unwritten)?;
+            config.write(named).map_err(BeginError::ConfigFile)?;
         }
         Ok(Self {
             options,
@@ -424,7 +421,7 @@ impl Session {
             .chain(secrets_by_name(variables()))
             .chain(logins.map(|value| ("key of a client".to_owned(), value)));
         let redactor = Redactor::new(secrets, self.options.patterns)
-            .map_err(|error| SessionError::Secrets(error.to_string()))?
+            .map_err(SessionError::Secrets)?
             .with_shapes();
         let redactor = if self.options.keep_named {
             redactor

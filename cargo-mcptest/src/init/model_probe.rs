@@ -83,7 +83,8 @@ fn run(
         "schema_version": "v1", "user_prompt": prompt, "trace": { "tool_calls": [], "final_response": ANSWER },
     });
     let recording = Recording::from_cassette(&run).map_err(|error| unplayed(error.to_string()))?;
-    let options = PlayOptions::new(PlaybackOptions::suite_default()).map_err(unplayed)?;
+    let options = PlayOptions::new(PlaybackOptions::suite_default());
+    let options = options.map_err(|error| unplayed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -181,7 +181,8 @@ pub(super) async fn start_session(request: &PlayRequest<'_>) -> Result<PlaySessi
 fn session_at(place: &Place, request: &PlayRequest<'_>) -> Result<PlaySession, LiveError> {
     let recording = Recording::from_cassette(request.cassette)
         .map_err(|error| LiveError::new(format!("{}: {error}", request.origin)).for_recording())?;
-    let mut options = PlayOptions::new(request.options.clone()).map_err(LiveError::new)?;
+    let options = PlayOptions::new(request.options.clone());
+    let mut options = options.map_err(|error| LiveError::new(error.to_string()))?;
     let asked = run_request(request);
     options.servers = asked.servers;
     let session = PlaySession::start_at(place, recording, options, user_turns(request));

@@ -60,7 +60,7 @@ mod turn_key;
 mod turns;
 mod wire;
 
-pub use options::PlayOptions;
+pub use options::{MaskError, PlayOptions};
 pub use played::Played;
 pub use player::Player;
 pub use recording::{Recording, RecordingError};

@@ -40,6 +40,8 @@ mod query;
 mod redacting;
 #[cfg(feature = "record")]
 mod relay;
+#[cfg(feature = "record")]
+mod relay_error;
 mod repeated;
 mod run;
 mod scratchpad;
@@ -79,6 +81,8 @@ pub use redacting::redact;
 pub use relay::Relay;
 #[cfg(feature = "record")]
 pub(crate) use relay::error_text;
+#[cfg(feature = "record")]
+pub use relay_error::RelayError;
 pub use run::{RecordedRun, RunError};
 #[cfg(feature = "play")]
 pub(crate) use scratchpad::{

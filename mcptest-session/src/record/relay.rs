@@ -18,6 +18,7 @@ use super::limits::{LimitKeeper, Limits, SetAside};
 use super::log::Log;
 use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
 use super::query::without_keys;
+use super::relay_error::RelayError;
 use super::tee_body::{Ending, MOST, TeeBody};
 use crate::endpoint::{
     Answerer, Answering, Incoming, Provider, SHORTEST_LOGIN, SHOULD_RETRY, UPGRADE_REQUIRED,
@@ -52,12 +53,12 @@ impl Relay {
     /// # Errors
     ///
     /// No connection can be made: what the system says.
-    pub fn new(upstreams: Vec<Upstream>, untouched: bool) -> Result<Self, String> {
+    pub fn new(upstreams: Vec<Upstream>, untouched: bool) -> Result<Self, RelayError> {
         provide_tls();
         let client = Client::builder()
             .redirect(Policy::none())
             .build()
-            .map_err(|error| format!("no connection can be made: {error}"))?;
+            .map_err(RelayError::new)?;
         Ok(Self {
             client,
             upstreams: Arc::new(upstreams),

@@ -1,16 +1,21 @@
 //! Why a session gives no run.
 
+use std::error::Error;
 use std::fmt;
 
+use mcptest_trace::record::redact::TooLarge;
+use mcptest_trace::record::store::StoreError;
+
+use super::begin_error::BeginError;
 use crate::mcp::ServerFailure;
 use crate::record::RunError;
 
 /// Why a session gives no run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum SessionError {
     /// The session cannot begin.
-    Begin(String),
+    Begin(BeginError),
     /// What went by makes no run.
     Run {
         /// Why.
@@ -48,17 +53,17 @@ pub enum SessionError {
     /// What the program prints is what the user reads, and it printed nothing.
     Silent,
     /// Secrets cannot be looked for.
-    Secrets(String),
+    Secrets(TooLarge),
     /// The run cannot be written.
-    Store(String),
+    Store(StoreError),
 }
 
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (error, strangers, ended) = match self {
-            Self::Begin(text) | Self::Secrets(text) | Self::Store(text) => {
-                return f.write_str(text);
-            }
+            Self::Begin(error) => return write!(f, "{error}"),
+            Self::Secrets(error) => return write!(f, "{error}"),
+            Self::Store(error) => return write!(f, "{}; {}", error.problem(), error.help()),
             Self::Silent => {
                 return f.write_str(
                     "the program printed nothing, and with `closing: stdout` the output is the closing message; let \
@@ -110,4 +115,24 @@ impl fmt::Display for SessionError {
     }
 }
 
-impl std::error::Error for SessionError {}
+impl Error for SessionError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Begin(error) => Some(error),
+            Self::Run { error, .. } | Self::Command { error, .. } => Some(error),
+            Self::Secrets(error) => Some(error),
+            Self::Store(error) => Some(error),
+            Self::ServerStart(_)
+            | Self::Server(_)
+            | Self::Fault { .. }
+            | Self::Unkept { .. }
+            | Self::Silent => None,
+        }
+    }
+}
+
+impl From<BeginError> for SessionError {
+    fn from(error: BeginError) -> Self {
+        Self::Begin(error)
+    }
+}

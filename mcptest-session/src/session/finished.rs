@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mcptest_trace::eval::OwnAnswers;
 use mcptest_trace::record::redact::RedactionCounts;
 use mcptest_trace::record::say;
-use mcptest_trace::record::store::{Layout, Lock, Store, StoreError};
+use mcptest_trace::record::store::{Layout, Lock, Store};
 use serde_json::Value;
 
 use super::error::SessionError;
@@ -35,12 +35,9 @@ impl FinishedRun {
     /// The file cannot be written.
     pub fn add_to(&self, folder: impl AsRef<Path>) -> Result<PathBuf, SessionError> {
         let layout = Layout::Folder(folder.as_ref().to_owned());
-        let failed = |error: StoreError| {
-            SessionError::Store(format!("{}; {}", error.problem(), error.help()))
-        };
         let waiting = || say("waiting: another process records there");
-        let _lock = Lock::acquire(&layout, waiting).map_err(failed)?;
-        let store = Store::pinned(&layout).map_err(failed)?;
-        store.add(&self.cassette).map_err(failed)
+        let _lock = Lock::acquire(&layout, waiting).map_err(SessionError::Store)?;
+        let store = Store::pinned(&layout).map_err(SessionError::Store)?;
+        store.add(&self.cassette).map_err(SessionError::Store)
     }
 }
