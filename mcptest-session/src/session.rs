@@ -21,7 +21,7 @@ use crate::endpoint::{Endpoint, Provider, Upstream};
 use crate::environment;
 use crate::folders::{self, Folder, spellings};
 use crate::mcp::{CallOrder, ConfigFile, McpServer, ServerFailure, Servers};
-use crate::record::{RecordedRun, Relay, RunOptions, redact};
+use crate::record::{Cap, RecordedRun, Relay, RunOptions, redact};
 
 pub use crate::mode::Mode;
 pub use begin_error::BeginError;
@@ -265,9 +265,9 @@ impl Session {
         self.reached_cap().is_some()
     }
 
-    /// The word for the cap that was reached.
-    fn reached_cap(&self) -> Option<&'static str> {
-        let of_calls = || self.servers.has_refused().then_some("tool_call_budget");
+    /// The cap that was reached.
+    fn reached_cap(&self) -> Option<Cap> {
+        let of_calls = || self.servers.has_refused().then_some(Cap::ToolCalls);
         self.relay.cap().or_else(of_calls)
     }
 
@@ -400,7 +400,7 @@ impl Session {
         run.mcp = self.servers.traffic();
         run.own_calls = self.door.calls();
         run.max_tool_calls = self.options.limits.tool_calls;
-        let stopped = self.reached_cap().or(stopped);
+        let stopped = self.reached_cap().map(Cap::as_str).or(stopped);
         run.stopped = stopped.map(str::to_owned);
         let observed = self.relay.log().observed();
         let RecordedRun {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mcptest_session::exchange::CallTokens;
-use mcptest_session::record::{ModelCallSize, Spending};
+use mcptest_session::record::{CallRefused, ModelCallSize, Spending};
 
 use super::LiveError;
 use super::budget::{Budget, SetAside};
@@ -41,11 +41,12 @@ impl SuiteSpending {
         stopped.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn stop(&self, error: LiveError) -> String {
+    fn stop(&self, error: LiveError) -> CallRefused {
         let stopped = self.0.stopped.lock();
         let mut stopped = stopped.unwrap_or_else(PoisonError::into_inner);
         stopped.get_or_insert(error);
-        "no more model calls may be made in this run: the budget of its suite is spent".to_owned()
+        let told = "no more model calls may be made in this run: the budget of its suite is spent";
+        CallRefused::Spending(told.to_owned())
     }
 
     fn cost(&self, model: Option<&str>, prompt: u64, completion: u64) -> Result<u64, LiveError> {
@@ -55,7 +56,7 @@ impl SuiteSpending {
 }
 
 impl Spending for SuiteSpending {
-    fn set_aside(&self, call: &ModelCallSize) -> Result<u64, String> {
+    fn set_aside(&self, call: &ModelCallSize) -> Result<u64, CallRefused> {
         let most = call.most.unwrap_or(self.0.most);
         let aside = self
             .cost(call.model.as_deref(), call.bytes / FEWEST_BYTES, most)

@@ -1,6 +1,7 @@
 //! What a run may take: model calls, tool calls, tokens, money. What is asked beyond that is refused.
 
-use std::fmt::Debug;
+use std::error::Error;
+use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -33,13 +34,60 @@ pub trait Spending: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// The call may not be made: what its client is told.
-    fn set_aside(&self, call: &ModelCallSize) -> Result<u64, String>;
+    /// The call may not be made.
+    fn set_aside(&self, call: &ModelCallSize) -> Result<u64, CallRefused>;
 
     /// Puts what a call did cost in the place of what was set aside for it. It is not called where nobody said what
     /// the call took, and it may have been billed.
     fn settle(&self, aside: u64, model: Option<&str>, tokens: CallTokens);
 }
+
+/// What a run has taken all of that it may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cap {
+    /// Model calls.
+    ModelCalls,
+    /// Calls of tools.
+    ToolCalls,
+    /// Tokens.
+    Tokens,
+}
+
+impl Cap {
+    /// The word for it, as runs have it for why they stopped.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ModelCalls => "turn_budget",
+            Self::ToolCalls => "tool_call_budget",
+            Self::Tokens => "token_budget",
+        }
+    }
+}
+
+/// Why a model call may not be made. Its client is told so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallRefused {
+    /// The run has taken as much as it may.
+    Cap(Cap),
+    /// It may cost too much, in the words of [`Spending`].
+    Spending(String),
+}
+
+impl fmt::Display for CallRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cap(_) => {
+                f.write_str("no more model calls may be made in this run: its cap is reached")
+            }
+            Self::Spending(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Error for CallRefused {}
 
 /// A model call, before it is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,8 +108,8 @@ pub(super) struct LimitKeeper {
     made: AtomicU64,
     /// How many of them got no answer.
     failed: AtomicU64,
-    /// The word for the cap that was reached.
-    reached: OnceLock<&'static str>,
+    /// The cap that was reached first.
+    reached: OnceLock<Cap>,
 }
 
 /// What was set aside for a call.
@@ -80,8 +128,8 @@ impl LimitKeeper {
         }
     }
 
-    /// The word for the cap that was reached, as runs have it for why they stopped.
-    pub(super) fn reached_cap(&self) -> Option<&'static str> {
+    /// The cap that was reached first.
+    pub(super) fn reached_cap(&self) -> Option<Cap> {
         self.reached.get().copied()
     }
 
@@ -94,16 +142,16 @@ impl LimitKeeper {
     ///
     /// # Errors
     ///
-    /// It may not be made: what its client is told.
+    /// It may not be made.
     pub(super) fn reserve_call(
         &self,
         log: &Log,
         asked: Option<&StoredRequest>,
         bytes: usize,
-    ) -> Result<Option<SetAside>, String> {
-        let capped = |word| {
-            self.reached.get_or_init(|| word);
-            "no more model calls may be made in this run: its cap is reached".to_owned()
+    ) -> Result<Option<SetAside>, CallRefused> {
+        let capped = |cap| {
+            self.reached.get_or_init(|| cap);
+            CallRefused::Cap(cap)
         };
         let Limits {
             model_calls,
@@ -113,7 +161,7 @@ impl LimitKeeper {
             spending,
         } = &self.limits;
         if tool_calls.is_some_and(|most| log.tool_calls() > most) {
-            return Err(capped("tool_call_budget"));
+            return Err(capped(Cap::ToolCalls));
         }
         let before = self.made.fetch_add(1, Ordering::SeqCst);
         let failed = match without_failed {
@@ -121,12 +169,12 @@ impl LimitKeeper {
             false => 0,
         };
         if model_calls.is_some_and(|most| before.saturating_sub(failed) >= most) {
-            return Err(capped("turn_budget"));
+            return Err(capped(Cap::ModelCalls));
         }
         // What was sent and written so far is sent again, at the least.
         let (taken, last) = log.tokens();
         if tokens.is_some_and(|most| taken.saturating_add(last) >= most) {
-            return Err(capped("token_budget"));
+            return Err(capped(Cap::Tokens));
         }
         let Some(spending) = spending else {
             return Ok(None);

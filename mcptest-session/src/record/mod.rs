@@ -59,7 +59,7 @@ pub(crate) use conversation::provider_conversation;
 pub(crate) use events::{digest as talk_digest, digest_by_value};
 pub use items::Items;
 #[cfg(feature = "record")]
-pub use limits::{Limits, ModelCallSize, Spending};
+pub use limits::{CallRefused, Cap, Limits, ModelCallSize, Spending};
 #[cfg(feature = "record")]
 pub use log::Log;
 #[cfg(feature = "play")]

@@ -14,7 +14,7 @@ use reqwest::redirect::Policy;
 
 use super::aws;
 use super::compression::{DecodedBody, decode_body};
-use super::limits::{LimitKeeper, Limits, SetAside};
+use super::limits::{Cap, LimitKeeper, Limits, SetAside};
 use super::log::Log;
 use super::observed::{BROKE_OFF, ENDED_EARLY, Observed, Outcome, digest};
 use super::query::without_keys;
@@ -79,10 +79,9 @@ impl Relay {
         self
     }
 
-    /// The word for the cap that was reached, where a model call was refused for it: `turn_budget`,
-    /// `tool_call_budget`, `token_budget`.
+    /// The cap that was reached first, where a model call was refused for it.
     #[must_use]
-    pub fn cap(&self) -> Option<&'static str> {
+    pub fn cap(&self) -> Option<Cap> {
         self.keeper.reached_cap()
     }
 
@@ -185,7 +184,9 @@ impl Relay {
             {
                 Ok(set) => aside = set,
                 // No client asks again after such an error.
-                Err(text) => return error_response(&incoming.path, 400, &text),
+                Err(refused) => {
+                    return error_response(&incoming.path, 400, &refused.to_string());
+                }
             }
         }
         let mut headers = end_to_end_headers(&incoming.headers);
