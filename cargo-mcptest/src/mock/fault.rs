@@ -1,5 +1,6 @@
 //! What goes wrong with the calls of a mock server.
 
+use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -26,23 +27,57 @@ impl MockFault {
 
 const KINDS: &str = "none, hang, wedged, slow:<ms>, recover-after:<n>, reply-after-cancel:<ms>";
 
-impl FromStr for MockFault {
-    type Err = String;
+/// Why a text is no fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FaultError {
+    /// There is no fault of this name.
+    Unknown,
+    /// The fault has no amount, and one is given.
+    NoAmount { name: String },
+    /// The fault needs an amount.
+    NeedsAmount { name: String, unit: &'static str },
+    /// The amount is no whole number of 1 or more.
+    NotWhole { amount: String, unit: &'static str },
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
+impl fmt::Display for FaultError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("no such fault"),
+            Self::NoAmount { name } => write!(f, "`{name}` has no amount"),
+            Self::NeedsAmount { name, unit } => write!(f, "`{name}` needs a {unit}"),
+            Self::NotWhole { amount, unit } => write!(f, "`{amount}` is no {unit}, 1 or more"),
+        }?;
+        write!(f, "; one of {KINDS}")
+    }
+}
+
+impl Error for FaultError {}
+
+impl FromStr for MockFault {
+    type Err = FaultError;
+
+    fn from_str(text: &str) -> Result<Self, FaultError> {
         let (name, amount) = match text.split_once(':') {
             Some((name, amount)) => (name, Some(amount)),
             None => (text, None),
         };
-        let known = |what: &str| format!("{what}; one of {KINDS}");
-        let whole = |unit: &str| {
-            let amount = amount.ok_or_else(|| known(&format!("`{name}` needs a {unit}")))?;
+        let named = || name.to_owned();
+        let whole = |unit| {
+            let needs = || FaultError::NeedsAmount {
+                name: named(),
+                unit,
+            };
+            let amount = amount.ok_or_else(needs)?;
             let whole = amount.parse::<u64>().ok().filter(|amount| *amount > 0);
-            whole.ok_or_else(|| known(&format!("`{amount}` is no {unit}, 1 or more")))
+            whole.ok_or_else(|| FaultError::NotWhole {
+                amount: amount.to_owned(),
+                unit,
+            })
         };
         let kind = match name {
             "none" | "hang" | "wedged" if amount.is_some() => {
-                return Err(known(&format!("`{name}` has no amount")));
+                return Err(FaultError::NoAmount { name: named() });
             }
             "none" => None,
             "hang" => Some(FaultKind::Hang),
@@ -53,7 +88,7 @@ impl FromStr for MockFault {
             "recover-after" => Some(FaultKind::RecoverAfter {
                 failures: whole("number of calls")?,
             }),
-            _ => return Err(known("no such fault")),
+            _ => return Err(FaultError::Unknown),
         };
         Ok(Self {
             kind,
@@ -100,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_no_fault_says_what_is() {
-        let said = |text| MockFault::from_str(text).unwrap_err();
+        let said = |text| MockFault::from_str(text).unwrap_err().to_string();
         assert_eq!(said("slow"), known("`slow` needs a number of milliseconds"));
         assert_eq!(
             said("slow:2s"),

@@ -323,7 +323,7 @@ fn parse_content(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<Ans
     let template = match Template::read(&value) {
         Ok(template) => template,
         Err(wrong) => {
-            problems.push(Diagnostic::at(entry.value.span, wrong));
+            problems.push(Diagnostic::at(entry.value.span, wrong.to_string()));
             return None;
         }
     };

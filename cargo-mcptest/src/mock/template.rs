@@ -1,5 +1,8 @@
 //! Answers with places for what a call said: `{{ args.order.id }}`, `{{ call }}`.
 
+use std::error::Error;
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 /// A JSON value with places in its texts.
@@ -37,13 +40,52 @@ pub(super) struct Filling<'a> {
     pub(super) call: u64,
 }
 
+/// What is wrong with the places of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum TemplateError {
+    /// A place has no end.
+    Unclosed,
+    /// Nothing of this name stands in a place.
+    UnknownPlace { name: String },
+}
+
+impl fmt::Display for TemplateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unclosed => f.write_str(
+                "`{{` is not closed; write `}}` after it, or `{{{{` for the braces themselves",
+            ),
+            Self::UnknownPlace { name } => write!(
+                f,
+                "`{{{{ {name} }}}}` is unknown here; known are `{{{{ args.<name> }}}}` and `{{{{ call }}}}`"
+            ),
+        }
+    }
+}
+
+impl Error for TemplateError {}
+
+/// An argument that a call does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MissingArgument {
+    path: Vec<String>,
+}
+
+impl fmt::Display for MissingArgument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path.join("."))
+    }
+}
+
+impl Error for MissingArgument {}
+
 impl Template {
     /// Reads the places of a value.
     ///
     /// # Errors
     ///
     /// What is wrong with one of them.
-    pub(super) fn read(value: &Value) -> Result<Self, String> {
+    pub(super) fn read(value: &Value) -> Result<Self, TemplateError> {
         Ok(match value {
             Value::String(text) => Self::text(text)?,
             Value::Array(items) => {
@@ -52,13 +94,13 @@ impl Template {
             Value::Object(map) => Self::Map(
                 map.iter()
                     .map(|(key, value)| Ok((key.clone(), Self::read(value)?)))
-                    .collect::<Result<_, String>>()?,
+                    .collect::<Result<_, TemplateError>>()?,
             ),
             other => Self::Fixed(other.clone()),
         })
     }
 
-    fn text(text: &str) -> Result<Self, String> {
+    fn text(text: &str) -> Result<Self, TemplateError> {
         let mut pieces = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
@@ -70,10 +112,7 @@ impl Template {
                 rest = after;
                 continue;
             }
-            let end = rest.find("}}").ok_or_else(|| {
-                "`{{` is not closed; write `}}` after it, or `{{{{` for the braces themselves"
-                    .to_owned()
-            })?;
+            let end = rest.find("}}").ok_or(TemplateError::Unclosed)?;
             if !plain.is_empty() {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
             }
@@ -118,8 +157,8 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// The path of an argument that the call does not have.
-    pub(super) fn fill(&self, with: Filling<'_>) -> Result<Value, String> {
+    /// The call does not have an argument.
+    pub(super) fn fill(&self, with: Filling<'_>) -> Result<Value, MissingArgument> {
         Ok(match self {
             Self::Fixed(value) => value.clone(),
             Self::Place(place) => place.fill(with)?,
@@ -141,7 +180,7 @@ impl Template {
                 let entries = entries
                     .iter()
                     .map(|(key, value)| Ok((key.clone(), value.fill(with)?)));
-                Value::Object(entries.collect::<Result<_, String>>()?)
+                Value::Object(entries.collect::<Result<_, MissingArgument>>()?)
             }
         })
     }
@@ -156,7 +195,7 @@ pub(super) fn value_text(value: &Value) -> String {
 }
 
 impl Placeholder {
-    fn read(name: &str) -> Result<Self, String> {
+    fn read(name: &str) -> Result<Self, TemplateError> {
         if name == "call" {
             return Ok(Self::Call);
         }
@@ -165,9 +204,8 @@ impl Placeholder {
             None => Vec::new(),
         };
         if path.is_empty() || path.iter().any(String::is_empty) {
-            return Err(format!(
-                "`{{{{ {name} }}}}` is unknown here; known are `{{{{ args.<name> }}}}` and `{{{{ call }}}}`"
-            ));
+            let name = name.to_owned();
+            return Err(TemplateError::UnknownPlace { name });
         }
         Ok(Self::Argument(path))
     }
@@ -179,7 +217,7 @@ impl Placeholder {
         }
     }
 
-    fn fill(&self, with: Filling<'_>) -> Result<Value, String> {
+    fn fill(&self, with: Filling<'_>) -> Result<Value, MissingArgument> {
         let path = match self {
             Self::Call => return Ok(with.call.into()),
             Self::Argument(path) => path,
@@ -193,7 +231,9 @@ impl Placeholder {
                 _ => None,
             };
         }
-        found.cloned().ok_or_else(|| path.join("."))
+        found
+            .cloned()
+            .ok_or_else(|| MissingArgument { path: path.clone() })
     }
 }
 
@@ -203,8 +243,8 @@ mod tests {
 
     use super::*;
 
-    fn filled(template: &Value, arguments: &Value) -> Result<Value, String> {
-        Template::read(template)?.fill(Filling {
+    fn filled(template: &Value, arguments: &Value) -> Result<Value, MissingArgument> {
+        Template::read(template).unwrap().fill(Filling {
             arguments: arguments.as_object().unwrap(),
             call: 3,
         })
@@ -229,7 +269,7 @@ mod tests {
     #[test]
     fn what_a_call_does_not_have_is_named() {
         let said = filled(&json!("{{ args.a.b }}"), &json!({ "a": 1 }));
-        assert_eq!(said.unwrap_err(), "a.b");
+        assert_eq!(said.unwrap_err().to_string(), "a.b");
     }
 
     #[test]
@@ -248,7 +288,8 @@ mod tests {
                 "`{{` is not closed; write `}}` after it, or `{{{{` for the braces themselves",
             ),
         ] {
-            assert_eq!(Template::read(&json!(text)).unwrap_err(), said);
+            let error = Template::read(&json!(text)).unwrap_err();
+            assert_eq!(error.to_string(), said);
         }
     }
 }
