@@ -17,6 +17,7 @@
 //! - `gates`: what their declarations say of suites;
 //! - `invocation`: the arguments and the help, by the name of the call;
 //! - `child_process`: programs that end with the command;
+//! - `percent`: numbers of percent as arguments;
 //! - `status`, `failure`, `output`: how a command answers.
 //!
 //! What is here never reaches the build of a test.
@@ -44,6 +45,7 @@ mod outcome;
 mod output;
 mod package;
 mod part;
+mod percent;
 mod play;
 mod proxy;
 mod record;

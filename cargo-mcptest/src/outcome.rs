@@ -1,5 +1,6 @@
 //! What says whether a run passed.
 
+use std::error::Error;
 use std::fmt;
 
 use mcptest::judge::{AgentTest, Ask};
@@ -56,9 +57,23 @@ enum ScoreBound {
     Most(f64),
 }
 
+/// An argument that does not say whether a run passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UnknownOutcome;
+
+impl fmt::Display for UnknownOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "write `recorded`, `gates`, `scores.NAME`, or a score with a bound: `scores.NAME>=4`, `scores.NAME<=2`",
+        )
+    }
+}
+
+impl Error for UnknownOutcome {}
+
 impl OutcomeRequest {
     /// What an argument asks for.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, UnknownOutcome> {
         match text {
             "recorded" => return Ok(Self::Recorded),
             "gates" => return Ok(Self::Gates),
@@ -76,10 +91,7 @@ impl OutcomeRequest {
             let name = name.trim().to_owned();
             (!name.is_empty()).then_some(ScoreOutcome { name, bound })
         });
-        score.map(Self::Score).ok_or_else(|| {
-            "write `recorded`, `gates`, `scores.NAME`, or a score with a bound: `scores.NAME>=4`, `scores.NAME<=2`"
-                .to_owned()
-        })
+        score.map(Self::Score).ok_or(UnknownOutcome)
     }
 
     /// Where the answer is found; a score stands in the place of what a recording says.

@@ -81,13 +81,6 @@ pub(crate) fn format_short(number: f64) -> String {
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
-/// A number of percent, or of points of 100, as an argument.
-pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.parse().ok();
-    let share = number.filter(|number| (0.0..=100.0).contains(number));
-    share.ok_or_else(|| "write a number from 0 to 100".to_owned())
-}
-
 /// Lines, each two columns further right.
 pub(crate) fn indent(text: &str) -> String {
     let line = |line: &str| {

@@ -3,7 +3,7 @@
 use mcptest_trace::evidence::compare::{CompareOptions, CostKind, Metric};
 
 use crate::outcome::OutcomeRequest;
-use crate::output::parse_share;
+use crate::percent::{parse_percent, parse_rise};
 
 /// How two sides are compared: the same for `compare` and for a report.
 #[derive(Debug, Clone, clap::Args)]
@@ -22,13 +22,13 @@ pub(crate) struct ComparisonArgs {
     #[arg(long)]
     pub(super) across_models: bool,
     /// The smallest drop of an agent's pass rate that counts, in percentage points.
-    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = parse_share)]
+    #[arg(long, value_name = "POINTS", default_value_t = 10.0, value_parser = parse_percent)]
     margin: f64,
     /// The smallest drop of the mean pass rate of all agents that counts, in percentage points.
-    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = parse_share)]
+    #[arg(long, value_name = "POINTS", default_value_t = 5.0, value_parser = parse_percent)]
     suite_margin: f64,
     /// The smallest rise of the cost that counts, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_rise)]
     cost_margin: f64,
     /// What turns the comparison red.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [FailOn::Outcomes, FailOn::Cost])]
@@ -81,12 +81,6 @@ enum Require {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Inconclusive {
     Pass,
-}
-
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.parse().ok();
-    let rise = number.filter(|number| number.is_finite() && *number >= 0.0);
-    rise.ok_or_else(|| "write a number of 0 or more".to_owned())
 }
 
 impl ComparisonArgs {

@@ -4,6 +4,8 @@ mod repeat_options;
 mod undoing;
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -86,15 +88,30 @@ pub(crate) struct Import {
     check: bool,
 }
 
+/// A file that the harness does not find as a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NotASuite {
+    path: PathBuf,
+}
+
+impl fmt::Display for NotASuite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no test would find it: a suite's file ends in `.yml`, e.g. `suites/{}.yml`",
+            self.path.file_stem().unwrap_or_default().to_string_lossy()
+        )
+    }
+}
+
+impl Error for NotASuite {}
+
 /// A file that the harness finds as a suite.
-fn parse_suite_file(text: &str) -> Result<PathBuf, String> {
+fn parse_suite_file(text: &str) -> Result<PathBuf, NotASuite> {
     let path = PathBuf::from(text);
     match path.extension().and_then(|end| end.to_str()) {
         Some("yml" | "yaml") => Ok(path),
-        _ => Err(format!(
-            "no test would find it: a suite's file ends in `.yml`, e.g. `suites/{}.yml`",
-            path.file_stem().unwrap_or_default().to_string_lossy()
-        )),
+        _ => Err(NotASuite { path }),
     }
 }
 

@@ -24,8 +24,9 @@ use mcptest_trace::evidence::mutants::MutantOptions;
 use crate::failure::Failure;
 use crate::files;
 use crate::judging::{Filter, OpenPackage};
-use crate::output::{Output, OutputFormat, counted_are, format_short, parse_share};
+use crate::output::{Output, OutputFormat, counted_are};
 use crate::package::Judging;
+use crate::percent::{parse_lower_limit, parse_upper_limit};
 use crate::status::{EXIT_STATUS, ExitStatus};
 pub(crate) use page::page;
 
@@ -50,10 +51,10 @@ pub(crate) struct Mutants {
     #[arg(long)]
     only_green: bool,
     /// Fail if the score is lower than this, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_lower_limit)]
     fail_under: Option<f64>,
     /// Fail if the brittleness is higher than this, in percent.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_upper_percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_upper_limit)]
     fail_brittle: Option<f64>,
     /// The most mutants of one kind for each run.
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
@@ -76,25 +77,6 @@ pub(crate) struct Mutants {
     /// The format of the output.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
-}
-
-/// A number of percent; one that reads as a share of 1 is refused, as in suites.
-fn parse_percent(text: &str) -> Result<f64, String> {
-    let number = parse_share(text)?;
-    if number > 0.0 && number <= 1.0 {
-        let meant = format_short(100.0 * number);
-        return Err(format!("the number is in percent: write {meant}"));
-    }
-    Ok(number)
-}
-
-/// A number of percent as an upper limit, of which a share of 1 is none: 1 is a percent. Less may be meant as a share.
-fn parse_upper_percent(text: &str) -> Result<f64, String> {
-    let number = parse_share(text)?;
-    if number > 0.0 && number < 1.0 {
-        return Err("the number is in percent: `5` allows 5%, and `0` allows none".to_owned());
-    }
-    Ok(number)
 }
 
 impl Mutants {
@@ -208,23 +190,4 @@ fn write(opened: &OpenPackage, found: &MutantsFound<'_>) -> Result<PathBuf, Fail
         ))
     })?;
     Ok(folder)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A share of 1 is a limit that fails for nothing, so 1 is one percent; as the least score it may be a share.
-    #[test]
-    fn one_is_a_percent_as_the_most_and_may_be_a_share_as_the_least() {
-        assert_eq!(parse_upper_percent("1"), Ok(1.0));
-        assert_eq!(
-            (parse_upper_percent("0"), parse_upper_percent("20")),
-            (Ok(0.0), Ok(20.0))
-        );
-        let told = "the number is in percent: `5` allows 5%, and `0` allows none";
-        assert_eq!(parse_upper_percent("0.05"), Err(told.to_owned()));
-        let told = "the number is in percent: write 100";
-        assert_eq!(parse_percent("1"), Err(told.to_owned()));
-    }
 }
