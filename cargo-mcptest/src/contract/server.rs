@@ -1,14 +1,11 @@
 //! A live MCP server: what it calls itself, and every tool that it lists.
 
+mod error;
 mod process;
 
 use std::collections::{HashMap, HashSet};
 use std::env;
-use std::error::Error;
-use std::io::ErrorKind;
 use std::time::Duration;
-
-use mcptest_suite::escape_line;
 
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -24,10 +21,8 @@ use tokio::time::timeout;
 use super::Contract;
 use crate::address::redact_in;
 use crate::failure::Failure;
+use error::{InvalidTool, ListError, ServerError};
 use process::ServerProcess;
-
-/// How much is shown of an answer that is no list of tools, in characters.
-const SHOWN: usize = 300;
 
 /// A server that was asked for its tools.
 #[derive(Debug)]
@@ -70,18 +65,14 @@ async fn over_stdio(contract: &Contract) -> Result<LiveServer, Failure> {
     let too_deep = process.too_deep();
     let asked = tokio::select! {
         asked = query_client(().serve(transport), contract.limit()) => asked,
-        () = too_deep.notified() => Err(
-            "answered with a message that is nested too deep to be read (perhaps the schema of one of its tools): at most 127 \
-             levels can be read"
-                .to_owned(),
-        ),
+        () = too_deep.notified() => Err(ServerError::TooDeep),
     };
     match asked {
         Ok(server) => {
             process.end().await;
             Ok(server)
         }
-        Err(why) => Err(process.failure(&contract.server_label(), &why).await),
+        Err(error) => Err(process.failure(&contract.server_label(), &error).await),
     }
 }
 
@@ -111,8 +102,8 @@ async fn over_http(contract: &Contract, url: &str) -> Result<LiveServer, Failure
     config.custom_headers = headers(&contract.header_env)?;
     let transport = StreamableHttpClientTransport::with_client(client, config);
     let asked = query_client(().serve(transport), contract.limit()).await;
-    asked.map_err(|why| {
-        let why = redact_in(&why, url);
+    asked.map_err(|error| {
+        let why = redact_in(&error.to_string(), url);
         Failure::new(format!("the server `{}` {why}", contract.server_label()))
             .with_help("`--url` must be the server's address for MCP over streamable HTTP, with its path, for example `https://example.com/mcp`")
     })
@@ -152,27 +143,17 @@ fn secret(variable: &str) -> Result<String, Failure> {
 async fn query_client(
     opening: impl Future<Output = Result<Client, ClientInitializeError>>,
     limit: Duration,
-) -> Result<LiveServer, String> {
-    let seconds = limit.as_secs_f64();
+) -> Result<LiveServer, ServerError> {
     let client = match timeout(limit, opening).await {
         Ok(Ok(client)) => client,
-        Ok(Err(error)) => {
-            return Err(format!(
-                "does not speak MCP: {}",
-                initialize_problem(&error)
-            ));
-        }
-        Err(_) => return Err(format!("gave no answer to `initialize` within {seconds} s")),
+        Ok(Err(error)) => return Err(ServerError::Initialize(Box::new(error))),
+        Err(_) => return Err(ServerError::NoAnswer { limit }),
     };
     let listed = timeout(limit, list_tools(&client)).await;
     let tools = match listed {
         Ok(Ok(tools)) => tools,
-        Ok(Err(how)) => return Err(format!("does not list its tools: {how}")),
-        Err(_) => {
-            return Err(format!(
-                "did not list all its tools within {seconds} s: `tools/list` has no end"
-            ));
-        }
+        Ok(Err(error)) => return Err(ServerError::List(error)),
+        Err(_) => return Err(ServerError::Endless { limit }),
     };
     let info = client.peer_info();
     let info = info.as_deref().and_then(|info| info.server_info.as_ref());
@@ -186,51 +167,8 @@ async fn query_client(
     Ok(server)
 }
 
-/// What a server does that ends at once, whether it was written to or read from first.
-const CLOSED: &str = "the connection closed before it answered `initialize`";
-
-fn initialize_problem(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::ConnectionClosed(_) => CLOSED.to_owned(),
-        ClientInitializeError::TransportError { error, .. } => {
-            let error = error.error.as_ref();
-            let io = error.downcast_ref::<std::io::Error>();
-            match io.map(std::io::Error::kind) {
-                Some(ErrorKind::BrokenPipe) => CLOSED.to_owned(),
-                _ => with_causes(error),
-            }
-        }
-        ClientInitializeError::JsonRpcError(error) => {
-            format!("it answered `initialize` with an error: {}", error.message)
-        }
-        other => shorten(&other.to_string()),
-    }
-}
-
-/// An error with those that it came of, each once.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let said = next.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = next.source();
-    }
-    text
-}
-
-/// The beginning of a text.
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// Every tool, page by page.
-async fn list_tools(client: &Client) -> Result<Vec<LiveTool>, String> {
+async fn list_tools(client: &Client) -> Result<Vec<LiveTool>, ListError> {
     let (mut tools, mut cursor) = (Vec::<LiveTool>::new(), None);
     let mut cursors = HashSet::new();
     loop {
@@ -240,26 +178,18 @@ async fn list_tools(client: &Client) -> Result<Vec<LiveTool>, String> {
             Ok(ServerResult::ListToolsResult(page)) => page,
             Ok(other) => {
                 let answer = serde_json::to_value(other).unwrap_or_default();
-                if let Some(why) = invalid_tool_reason(&answer) {
-                    return Err(why);
-                }
-                let shown = shorten(&answer.to_string());
-                return Err(format!(
-                    "its answer to `tools/list` is no list of tools: {shown}"
-                ));
+                return Err(match InvalidTool::find(&answer) {
+                    Some(invalid) => ListError::InvalidTool(invalid),
+                    None => ListError::NotAList { answer },
+                });
             }
-            Err(ServiceError::TransportClosed) => {
-                return Err("the connection closed before it answered `tools/list`".to_owned());
-            }
-            Err(error) => return Err(error.to_string()),
+            Err(ServiceError::TransportClosed) => return Err(ListError::Closed),
+            Err(error) => return Err(ListError::Service(error)),
         };
         for tool in page.tools {
             let tool = LiveTool::from_tool(tool);
             if tools.iter().any(|other| other.name == tool.name) {
-                let name = escape_line(&tool.name).into_owned();
-                return Err(format!(
-                    "it lists two tools named `{name}`, so nobody can tell which of the two a call means"
-                ));
+                return Err(ListError::Twice { name: tool.name });
             }
             tools.push(tool);
         }
@@ -267,29 +197,11 @@ async fn list_tools(client: &Client) -> Result<Vec<LiveTool>, String> {
         match &cursor {
             None => return Ok(tools),
             Some(next) if !cursors.insert(next.clone()) => {
-                return Err("a page of `tools/list` leads back to itself".to_owned());
+                return Err(ListError::Circle);
             }
             Some(_) => {}
         }
     }
-}
-
-/// What is wrong with the first tool of a list that is not one of MCP.
-fn invalid_tool_reason(answer: &Value) -> Option<String> {
-    let mut tools = (1..).zip(answer["tools"].as_array()?);
-    tools.find_map(|(place, tool)| {
-        let Some(name) = tool["name"].as_str() else {
-            return Some(format!("tool {place} of its list has no `name`"));
-        };
-        let name = escape_line(name);
-        match tool.get("inputSchema") {
-            None => Some(format!("its tool `{name}` has no `inputSchema`")),
-            Some(schema) if !schema.is_object() => Some(format!(
-                "the `inputSchema` of its tool `{name}` is no object"
-            )),
-            Some(_) => None,
-        }
-    })
 }
 
 impl LiveTool {

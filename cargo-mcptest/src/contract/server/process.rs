@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::error::ServerError;
 use crate::failure::Failure;
 
 /// The last lines of standard error that are shown.
@@ -99,7 +100,7 @@ impl ServerProcess {
     }
 
     /// The server could not be asked: why, how it ended if it did, and the last it said.
-    pub(super) async fn failure(&mut self, server: &str, why: &str) -> Failure {
+    pub(super) async fn failure(&mut self, server: &str, why: &ServerError) -> Failure {
         let mut message = format!("the server `{server}` {why}");
         if let Ok(Ok(status)) = timeout(LAST_WORDS, self.running.child().wait()).await {
             message.push_str(&format!("; it ended with {status}"));
