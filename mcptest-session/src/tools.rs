@@ -124,14 +124,14 @@ impl Tools {
             }
         }
         let answer = post(address, "call", &request).await;
-        let answer = answer.map_err(|words| not_run(name, &words))?;
+        let answer = answer.map_err(|error| not_run(name, &error.to_string()))?;
         let told = answer["told"] == true;
         let run_id = match (answer.get("run"), answer.get("result"), answer.get("error")) {
             (Some(Value::String(run)), None, None) => run.clone(),
             (None, Some(value), None) => {
                 let why = match decode_value(value.clone(), told) {
                     Ok(value) => return Ok(value),
-                    Err(why) => why,
+                    Err(error) => error.to_string(),
                 };
                 let failure = ToolFailure::new(unusable_message(name, &why, told));
                 if let Some(given) = answer["given"].as_str() {
@@ -158,7 +158,7 @@ impl Tools {
         match &ran {
             Ok(value) => match encode_value::<T>(value) {
                 Ok(value) => done["result"] = value,
-                Err(why) => done["unkept"] = why.into(),
+                Err(error) => done["unkept"] = error.to_string().into(),
             },
             Err(failure) => {
                 done["error"] = json!({ "type": "ToolFailure", "text": failure.to_string() });

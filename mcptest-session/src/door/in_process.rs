@@ -39,7 +39,8 @@ impl Door {
             Ok(Verdict::Result {
                 value, told, given, ..
             }) => {
-                return decode_value(value, told).map_err(|why| {
+                return decode_value(value, told).map_err(|error: serde_json::Error| {
+                    let why = error.to_string();
                     let words = unusable_message(name, &why, told);
                     let unkept = given.map(|run| DoneRequest {
                         run,
@@ -68,7 +69,10 @@ impl Door {
         let ran = INSIDE.scope(number, run).await;
         let ran = ran.map_err(|error| ToolFailure::from_error(&error));
         running.finish(match &ran {
-            Ok(value) => encode_value::<T>(value).map(Ending::Result),
+            Ok(value) => match encode_value::<T>(value) {
+                Ok(value) => Ok(Ending::Result(value)),
+                Err(error) => Err(error.to_string()),
+            },
             Err(failure) => {
                 let text = failure.to_string();
                 Ok(Ending::Error(RaisedError::new("ToolFailure", text)))

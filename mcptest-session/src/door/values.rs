@@ -1,5 +1,6 @@
 //! Values of tools: what can be kept of them, and what of that an agent gets.
 
+use std::error::Error;
 use std::fmt::{self, Display};
 
 use serde::Serialize;
@@ -35,31 +36,72 @@ impl ToolFailure {
     }
 }
 
+/// Why a value cannot be kept.
+#[derive(Debug)]
+pub(crate) struct ValueError {
+    /// The type of the value.
+    kind: &'static str,
+    cause: ValueCause,
+}
+
+#[derive(Debug)]
+enum ValueCause {
+    /// It cannot be written.
+    Write(serde_json::Error),
+    /// What is written cannot be read.
+    Read(serde_json::Error),
+    /// What is read is another value.
+    Changed,
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, cause } = self;
+        write!(f, "its value of the type `{kind}` ")?;
+        match cause {
+            ValueCause::Write(error) => write!(f, "cannot be written: {error}"),
+            ValueCause::Read(error) => write!(f, "cannot be read again: {error}"),
+            ValueCause::Changed => f.write_str("is another one when it is read again"),
+        }
+    }
+}
+
+impl Error for ValueError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match &self.cause {
+            ValueCause::Write(error) | ValueCause::Read(error) => Some(error),
+            ValueCause::Changed => None,
+        }
+    }
+}
+
 /// A value as JSON, if reading that JSON gives the value again. The error says why it does not.
-pub(crate) fn encode_value<T: Serialize + DeserializeOwned>(value: &T) -> Result<Value, String> {
+pub(crate) fn encode_value<T: Serialize + DeserializeOwned>(
+    value: &T,
+) -> Result<Value, ValueError> {
     let kind = std::any::type_name::<T>();
-    let written = serde_json::to_value(value)
-        .map_err(|error| format!("its value of the type `{kind}` cannot be written: {error}"))?;
+    let refused = |cause| ValueError { kind, cause };
+    let written = serde_json::to_value(value).map_err(|error| refused(ValueCause::Write(error)))?;
     let read: T = serde_json::from_value(written.clone())
-        .map_err(|error| format!("its value of the type `{kind}` cannot be read again: {error}"))?;
+        .map_err(|error| refused(ValueCause::Read(error)))?;
     let again = serde_json::to_value(read).ok();
     if again.as_ref() == Some(&written) {
         Ok(written)
     } else {
-        Err(format!(
-            "its value of the type `{kind}` is another one when it is read again"
-        ))
+        Err(refused(ValueCause::Changed))
     }
 }
 
 /// A recorded result as the type that the code wants; why it is none. What the model was told is a text, of JSON or of words.
-pub(crate) fn decode_value<T: DeserializeOwned>(value: Value, is_told: bool) -> Result<T, String> {
-    let fits = match &value {
+pub(crate) fn decode_value<T: DeserializeOwned>(
+    value: Value,
+    is_told: bool,
+) -> Result<T, serde_json::Error> {
+    match &value {
         Value::String(words) if is_told => serde_json::from_str(words)
             .or_else(|error| serde_json::from_value(value.clone()).map_err(|_| error)),
         _ => serde_json::from_value(value),
-    };
-    fits.map_err(|error| error.to_string())
+    }
 }
 
 /// What is said of a recorded result that is no value of the type that the code wants.

@@ -31,7 +31,7 @@ pub use servers::{Seat, Servers};
 pub use starting::run_in;
 #[cfg(feature = "record")]
 pub(crate) use stdio::{LastLines, read_lines};
-use stdio::{Listener, Output};
+use stdio::{Listener, Output, TurnNotSent};
 
 use tokio::sync::Notify;
 
@@ -215,7 +215,10 @@ fn converse<'a>(
     running: &mut Running,
     agent: &'a AgentCommand,
     said: &'a Output,
-) -> (impl Future<Output = Result<(), String>> + use<'a>, Listener) {
+) -> (
+    impl Future<Output = Result<(), TurnNotSent>> + use<'a>,
+    Listener,
+) {
     let child = running.child();
     let stdin = child.stdin().take();
     let listener = Listener::new(child.stdout().take(), child.stderr().take(), said);
@@ -248,7 +251,7 @@ impl End {
 async fn attend(
     agent: &AgentCommand,
     limit: Option<Duration>,
-    talking: impl Future<Output = Result<(), String>>,
+    talking: impl Future<Output = Result<(), TurnNotSent>>,
     waiting: impl Future<Output = Option<ExitStatus>>,
 ) -> End {
     let ending = async {
@@ -260,7 +263,7 @@ async fn attend(
             tokio::select! {
                 asked = &mut talking, if !is_asked => {
                     is_asked = true;
-                    unasked = asked.err();
+                    unasked = asked.err().map(|error| error.to_string());
                 }
                 status = &mut waiting => {
                     if !is_asked && agent.turns.len() > 1 {

@@ -1,6 +1,8 @@
 //! The standard streams of a command: the turns that are written to it, and what it prints.
 
 use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -153,6 +155,33 @@ pub(crate) async fn read_lines(from: Option<impl AsyncRead + Unpin>, mut each: i
     }
 }
 
+/// A turn that a command was not asked.
+#[derive(Debug)]
+pub(super) struct TurnNotSent {
+    /// Its number, from 1.
+    turn: usize,
+    /// How many turns there are.
+    turns: usize,
+    error: io::Error,
+}
+
+impl fmt::Display for TurnNotSent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { turn, turns, error } = self;
+        write!(
+            f,
+            "turn {turn} of {turns} could not be sent to the program: {error}; with several turns the program reads lines \
+             `{{\"user\": \"…\"}}` and answers each with a line `{{\"said\": \"…\"}}`"
+        )
+    }
+}
+
+impl Error for TurnNotSent {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
 /// Asks a command: one prompt as it is; several turns a JSON line each, and each is answered by one.
 ///
 /// # Errors
@@ -162,7 +191,7 @@ pub(super) async fn send_turns(
     stdin: Option<impl AsyncWrite + Unpin>,
     turns: &[String],
     said: &Output,
-) -> Result<(), String> {
+) -> Result<(), TurnNotSent> {
     let Some(mut stdin) = stdin else {
         return Ok(());
     };
@@ -173,13 +202,11 @@ pub(super) async fn send_turns(
     }
     for (index, turn) in turns.iter().enumerate() {
         let line = line_of(turn);
-        write_and_flush(&mut stdin, &line).await.map_err(|error| {
-            format!(
-                "turn {} of {} could not be sent to the program: {error}; with several turns the program reads lines \
-                 `{{\"user\": \"…\"}}` and answers each with a line `{{\"said\": \"…\"}}`",
-                index + 1,
-                turns.len()
-            )
+        let sent = write_and_flush(&mut stdin, &line).await;
+        sent.map_err(|error| TurnNotSent {
+            turn: index + 1,
+            turns: turns.len(),
+            error,
         })?;
         said.wait_for_answers(index + 1).await;
     }

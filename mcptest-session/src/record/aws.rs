@@ -2,6 +2,8 @@
 //! it again, for the address to which it goes, or puts an API key of Bedrock in its place where there is one.
 
 use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials;
@@ -81,14 +83,13 @@ pub(super) fn region(
 pub(super) fn in_region<'u>(
     upstream: &'u Upstream,
     region: Option<&str>,
-) -> Result<Cow<'u, Upstream>, String> {
+) -> Result<Cow<'u, Upstream>, AwsError> {
     match region {
         _ if !upstream.is_regional() => Ok(Cow::Borrowed(upstream)),
         Some(region) => Ok(Cow::Owned(upstream.in_region(region))),
-        None => Err(format!(
-            "the region of `{}` is not known; set AWS_REGION to it",
-            upstream.provider().name
-        )),
+        None => Err(AwsError::UnknownRegion {
+            provider: upstream.provider().name,
+        }),
     }
 }
 
@@ -103,7 +104,7 @@ pub(super) fn sign(
     headers: &mut HeaderMap,
     body: &[u8],
     variable: impl Fn(&str) -> Option<String>,
-) -> Result<(), String> {
+) -> Result<(), AwsError> {
     if !login(headers).is_some_and(|login| login.starts_with(SIGNED)) {
         return Ok(());
     }
@@ -118,14 +119,9 @@ pub(super) fn sign(
     }
     let own = set("AWS_ACCESS_KEY_ID").zip(set("AWS_SECRET_ACCESS_KEY"));
     let problem = match (scope(headers), own) {
-        (None, _) => "the session cannot sign the request again as the agent signed it",
-        (Some(_), None) => {
-            "the agent signed the request for the address of the session, and AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are \
-             not set, so the session cannot sign it for AWS"
-        }
-        (Some(scope), Some((key, _))) if scope.key != key => {
-            "the agent signed the request with another key than AWS_ACCESS_KEY_ID, so the session cannot sign it for AWS"
-        }
+        (None, _) => AwsError::UnknownSignature,
+        (Some(_), None) => AwsError::NoKeys,
+        (Some(scope), Some((key, _))) if scope.key != key => AwsError::OtherKey,
         (Some(scope), Some((key, secret))) => {
             let credentials =
                 Credentials::new(key, secret, set("AWS_SESSION_TOKEN"), None, "environment");
@@ -139,17 +135,13 @@ pub(super) fn sign(
                     headers.extend(signed);
                     Ok(())
                 }
-                Err(error) => Err(format!("the request cannot be signed for AWS: {error}")),
+                Err(error) => Err(AwsError::Signing(error)),
             };
         }
     };
     // Another server than AWS may not look at the signature.
     let is_aws = host(url).is_some_and(|host| HOSTS.iter().any(|end| host.ends_with(end)));
-    if is_aws {
-        Err(format!("{problem}; {HINT}"))
-    } else {
-        Ok(())
-    }
+    if is_aws { Err(problem) } else { Ok(()) }
 }
 
 fn bearer(key: &str) -> Option<HeaderValue> {
@@ -165,7 +157,60 @@ fn host(url: &str) -> Option<&str> {
     host.split(':').next()
 }
 
-type SigningError = Box<dyn std::error::Error>;
+type SigningError = Box<dyn Error + Send + Sync>;
+
+/// Why a request cannot be sent to AWS.
+#[derive(Debug)]
+pub(super) enum AwsError {
+    /// The region of a provider is not known.
+    UnknownRegion { provider: &'static str },
+    /// The signature of the agent has an unknown form.
+    UnknownSignature,
+    /// There are no keys to sign it with.
+    NoKeys,
+    /// The agent signed it with another key.
+    OtherKey,
+    /// The request or the keys cannot be used.
+    Signing(SigningError),
+}
+
+impl fmt::Display for AwsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = match self {
+            Self::UnknownSignature => {
+                "the session cannot sign the request again as the agent signed it"
+            }
+            Self::NoKeys => {
+                "the agent signed the request for the address of the session, and AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are \
+                 not set, so the session cannot sign it for AWS"
+            }
+            Self::OtherKey => {
+                "the agent signed the request with another key than AWS_ACCESS_KEY_ID, so the session cannot sign it for AWS"
+            }
+            Self::Signing(error) => {
+                return write!(f, "the request cannot be signed for AWS: {error}");
+            }
+            Self::UnknownRegion { provider } => {
+                return write!(
+                    f,
+                    "the region of `{provider}` is not known; set AWS_REGION to it"
+                );
+            }
+        };
+        write!(f, "{problem}; {HINT}")
+    }
+}
+
+impl Error for AwsError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Signing(error) => Some(error.as_ref()),
+            Self::UnknownRegion { .. } | Self::UnknownSignature | Self::NoKeys | Self::OtherKey => {
+                None
+            }
+        }
+    }
+}
 
 /// The headers of a new signature.
 fn signed(
@@ -246,7 +291,7 @@ mod tests {
         url: &str,
         headers: &mut HeaderMap,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<(), String> {
+    ) -> Result<(), AwsError> {
         sign(&Method::POST, url, headers, b"{}", variable)
     }
 
@@ -302,7 +347,7 @@ mod tests {
             name => keys(name),
         };
         let told = |headers: &mut HeaderMap, variable: &dyn Fn(&str) -> Option<String>| {
-            again(AT_AWS, headers, variable).unwrap_err()
+            again(AT_AWS, headers, variable).unwrap_err().to_string()
         };
         let missing = told(&mut headers(LOGIN), &none);
         assert_eq!(
@@ -355,7 +400,7 @@ mod tests {
             "https://bedrock-runtime.eu-west-3.amazonaws.com/model/a/converse"
         );
         assert_eq!(
-            in_region(bedrock, None).unwrap_err(),
+            in_region(bedrock, None).unwrap_err().to_string(),
             "the region of `bedrock` is not known; set AWS_REGION to it"
         );
         let own = Upstream::new("bedrock", "http://127.0.0.1:1").unwrap();

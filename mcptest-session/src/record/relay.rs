@@ -216,10 +216,11 @@ impl Relay {
             }
             None => incoming.body,
         };
-        let signed = placed
-            .as_ref()
-            .map_err(String::clone)
-            .and_then(|_| aws::sign(&incoming.method, &url, &mut headers, &body, own_variable));
+        let signed = match &placed {
+            Ok(_) => aws::sign(&incoming.method, &url, &mut headers, &body, own_variable)
+                .map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
         if let Err(text) = signed {
             if is_model_call {
                 self.set_upstream_failure(Some(text.clone()));

@@ -1,6 +1,8 @@
 //! The requests of a tool to its session: a connection each, on a thread of its own, so that no runtime is needed and none is
 //! held up.
 
+use std::error::Error;
+use std::fmt;
 use std::future::Future;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
@@ -54,16 +56,16 @@ impl Address {
     }
 
     /// What the session answers with a `200`.
-    fn answer(&self, what: &str, body: &str) -> Result<Value, String> {
-        let answer = self.send(what, body).map_err(|error| error.to_string())?;
+    fn answer(&self, what: &str, body: &str) -> Answer {
+        let answer = self.send(what, body).map_err(DoorError::Io)?;
         let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
-        let (head, body) = answer.split_at(end.ok_or("it broke off")?);
-        let body: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let (head, body) = answer.split_at(end.ok_or(DoorError::BrokeOff)?);
+        let body: Value = serde_json::from_slice(body).map_err(DoorError::NotJson)?;
         if head.starts_with(b"HTTP/1.1 200 ") {
             return Ok(body);
         }
         let told = body["message"].as_str();
-        Err(told.unwrap_or("its answer is none").to_owned())
+        Err(DoorError::Refused(told.map(str::to_owned)))
     }
 }
 
@@ -71,12 +73,12 @@ impl Address {
 ///
 /// # Errors
 ///
-/// It cannot be asked, or answers otherwise: in words.
+/// It cannot be asked, or answers otherwise.
 pub(super) fn post(
     address: &Address,
     what: &'static str,
     request: &Value,
-) -> impl Future<Output = Result<Value, String>> + use<> {
+) -> impl Future<Output = Answer> + use<> {
     let (address, body) = (address.clone(), request.to_string());
     let waits = PendingAnswer::default();
     let answered = waits.clone();
@@ -84,7 +86,7 @@ pub(super) fn post(
         answered.end(address.answer(what, &body));
     });
     if let Err(error) = thread {
-        waits.end(Err(error.to_string()));
+        waits.end(Err(DoorError::Io(error)));
     }
     waits
 }
@@ -94,14 +96,49 @@ pub(super) fn tell(address: &Address, what: &'static str, request: &Value) {
     drop(post(address, what, request));
 }
 
-type Answer = Result<Value, String>;
+/// What a session answers.
+pub(super) type Answer = Result<Value, DoorError>;
+
+/// Why a session gives no answer.
+#[derive(Debug)]
+pub(super) enum DoorError {
+    /// It cannot be reached.
+    Io(io::Error),
+    /// Its answer has no end.
+    BrokeOff,
+    /// Its answer is no JSON.
+    NotJson(serde_json::Error),
+    /// It refuses the request, in its words if it has some.
+    Refused(Option<String>),
+}
+
+impl fmt::Display for DoorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "{error}"),
+            Self::BrokeOff => f.write_str("it broke off"),
+            Self::NotJson(error) => write!(f, "{error}"),
+            Self::Refused(told) => f.write_str(told.as_deref().unwrap_or("its answer is none")),
+        }
+    }
+}
+
+impl Error for DoorError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::NotJson(error) => Some(error),
+            Self::BrokeOff | Self::Refused(_) => None,
+        }
+    }
+}
 
 /// An answer that another thread waits for.
 #[derive(Debug, Clone, Default)]
 struct PendingAnswer(Arc<Mutex<(Option<Answer>, Option<Waker>)>>);
 
 impl PendingAnswer {
-    fn end(&self, answer: Result<Value, String>) {
+    fn end(&self, answer: Answer) {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         both.0 = Some(answer);
         if let Some(waker) = both.1.take() {
@@ -111,7 +148,7 @@ impl PendingAnswer {
 }
 
 impl Future for PendingAnswer {
-    type Output = Result<Value, String>;
+    type Output = Answer;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut both = self.0.lock().unwrap_or_else(PoisonError::into_inner);
