@@ -369,7 +369,8 @@ impl SideReader<'_> {
                 .map_err(|error| error.to_string())
         } else {
             let files = self.elsewhere.map(|elsewhere| elsewhere.files_for(agent));
-            let files = files.transpose().map_err(RunsProblem::Recordings)?;
+            let files = files.transpose();
+            let files = files.map_err(|error| RunsProblem::Recordings(error.lines()))?;
             match files {
                 None | Some([]) => return Ok(SideRuns::none()),
                 Some(files) => folder.read(files).map_err(|error| error.to_string()),

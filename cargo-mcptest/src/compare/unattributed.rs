@@ -1,6 +1,8 @@
 //! Recordings of a baseline where no suite of today looks for them, as those of a suite that has another name now.
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -25,6 +27,32 @@ struct Found {
     /// How many agents of today have none where they look for them, by the stems of their recordings.
     without: BTreeMap<String, usize>,
 }
+
+/// Recordings that may be those of several agents.
+#[derive(Debug)]
+pub(super) struct AmbiguousRecordings {
+    places: Vec<String>,
+}
+
+impl AmbiguousRecordings {
+    /// What is wrong, and what to do, a line each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let advice = "give the folders of the baseline the names that the suites have now";
+        vec![self.to_string(), advice.to_owned()]
+    }
+}
+
+impl fmt::Display for AmbiguousRecordings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = quoted_list(self.places.iter().map(String::as_str));
+        write!(
+            f,
+            "the baseline has recordings of this name in {places}, where no suite looks for them, and nobody can tell whose they are"
+        )
+    }
+}
+
+impl Error for AmbiguousRecordings {}
 
 impl<'a> UnattributedRecordings<'a> {
     pub(super) const fn new(folder: &'a RecordingsFolder<'a>, agents: &'a [AgentTest<'a>]) -> Self {
@@ -52,7 +80,10 @@ impl<'a> UnattributedRecordings<'a> {
 
     /// The files of an agent that has none where its suite looks for them; lines that say why nobody can tell, where
     /// several agents or several folders may be meant.
-    pub(super) fn files_for(&self, agent: &AgentTest<'_>) -> Result<&[PathBuf], Vec<String>> {
+    pub(super) fn files_for(
+        &self,
+        agent: &AgentTest<'_>,
+    ) -> Result<&[PathBuf], AmbiguousRecordings> {
         let found = self.found();
         let stems = recording_stems(agent);
         let known = stems.iter().filter_map(|stem| found.places.get(stem));
@@ -62,18 +93,11 @@ impl<'a> UnattributedRecordings<'a> {
             [] => Ok(&[]),
             [(_, files)] if is_one => Ok(files),
             _ => {
-                let shown = known.iter();
-                let shown: Vec<String> = shown
-                    .map(|(place, _)| display_path(self.folder.folder, place))
-                    .collect();
-                let shown = quoted_list(shown.iter().map(String::as_str));
-                Err(vec![
-                    format!(
-                        "the baseline has recordings of this name in {shown}, where no suite looks for them, and nobody can tell whose they are"
-                    ),
-                    "give the folders of the baseline the names that the suites have now"
-                        .to_owned(),
-                ])
+                let places = known.iter();
+                let places = places.map(|(place, _)| display_path(self.folder.folder, place));
+                Err(AmbiguousRecordings {
+                    places: places.collect(),
+                })
             }
         }
     }

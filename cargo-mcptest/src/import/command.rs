@@ -302,7 +302,8 @@ impl Import {
         let of_suite = suite.into_iter().flat_map(|suite| &suite.redact);
         let of_suite = of_suite.map(|pattern| pattern.value.as_str());
         let own = of_suite.chain(self.redact.iter().map(String::as_str));
-        redactor(variables, own, self.keep_named).map_err(Failure::new)
+        let redactor = redactor(variables, own, self.keep_named);
+        redactor.map_err(|error| Failure::new(error.to_string()))
     }
 
     /// Writes a first suite, or returns the entries that one lacks.
@@ -318,7 +319,10 @@ impl Import {
         if !absent {
             let entries = done.starter.entries().map(str::to_owned);
             return Ok(entries
-                .map_err(|why| done.reports.add(Reason::NoEntries, shown, &why))
+                .map_err(|error| {
+                    let reports = &mut done.reports;
+                    reports.add(Reason::NoEntries, shown, &error.to_string());
+                })
                 .ok()
                 .filter(|entries| !entries.is_empty()));
         }
@@ -331,7 +335,10 @@ impl Import {
                 done.proposed = true;
             }
             Ok(_) => done.proposed = true,
-            Err(why) => done.reports.add(Reason::NoSuite, shown, &why),
+            Err(error) => {
+                let reports = &mut done.reports;
+                reports.add(Reason::NoSuite, shown, &error.to_string());
+            }
         }
         Ok(None)
     }

@@ -19,6 +19,8 @@ mod text;
 mod tools;
 mod writes;
 
+use std::error::Error;
+use std::fmt;
 use std::path::Path;
 
 use mcptest::command::CommandName;
@@ -35,6 +37,41 @@ pub(super) use self::tools::CalledTools;
 /// kilobytes of memory when it is read back, however short it is.
 const LARGEST: usize = 8 << 20;
 const LONGEST: usize = 160_000;
+
+/// Why a suite is not proposed.
+#[derive(Debug)]
+pub(super) enum StarterError {
+    /// It would be too large.
+    TooLarge,
+    /// It cannot be read back.
+    Unreadable(LoadError),
+    /// It is read back as another suite.
+    Differs,
+}
+
+impl fmt::Display for StarterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => write!(
+                f,
+                "it would have more than {LARGEST} bytes or {LONGEST} lines; group runs that belong together with `--group-by`, or import some of the files into a `--suite` of their own"
+            ),
+            Self::Unreadable(error) => write!(f, "{error}"),
+            Self::Differs => {
+                f.write_str("one of its texts changes when YAML is written and read again")
+            }
+        }
+    }
+}
+
+impl Error for StarterError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unreadable(error) => Some(error),
+            Self::TooLarge | Self::Differs => None,
+        }
+    }
+}
 
 /// The line that a suite begins with.
 fn header_line(name: CommandName) -> String {
@@ -180,11 +217,9 @@ impl Starter {
     /// # Errors
     ///
     /// There are too many.
-    pub(super) fn entries(&self) -> Result<&str, String> {
+    pub(super) fn entries(&self) -> Result<&str, StarterError> {
         if self.too_large {
-            return Err(format!(
-                "it would have more than {LARGEST} bytes or {LONGEST} lines; group runs that belong together with `--group-by`, or import some of the files into a `--suite` of their own"
-            ));
+            return Err(StarterError::TooLarge);
         }
         Ok(&self.text)
     }
@@ -209,7 +244,7 @@ impl Starter {
     /// # Errors
     ///
     /// Why it cannot be written.
-    pub(super) fn suite(&self, path: &Path, shown: &str) -> Result<String, String> {
+    pub(super) fn suite(&self, path: &Path, shown: &str) -> Result<String, StarterError> {
         let entries = self.entries()?;
         let remembered = match self.remembered.as_str() {
             "" => String::new(),
@@ -219,9 +254,8 @@ impl Starter {
         let head = self.tools.header(entries);
         let (defaults, entries) = self.extract_defaults(entries);
         let text = format!("{written}{remembered}{head}{defaults}agents:\n{entries}");
-        let read: Result<Suite, LoadError> =
-            mcptest::parse_suite(Source::new(path, shown, text.as_str()));
-        let read = read.map_err(|error| error.to_string())?;
+        let read = mcptest::parse_suite(Source::new(path, shown, text.as_str()));
+        let read = read.map_err(StarterError::Unreadable)?;
         let said = |agent: &Agent| {
             let prompts = match &agent.prompt {
                 Prompt::Single(text) => vec![text.value.clone()],
@@ -239,7 +273,7 @@ impl Starter {
         if same {
             Ok(text)
         } else {
-            Err("one of its texts changes when YAML is written and read again".to_owned())
+            Err(StarterError::Differs)
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
 use std::rc::Rc;
@@ -10,7 +12,7 @@ use mcptest_suite::model::{Agent, Suite};
 use mcptest_suite::portable_path;
 use mcptest_trace::record::redact::RedactionCounts;
 use mcptest_trace::record::store::{RunAppender, Store, StoreError, render_line};
-use mcptest_trace::trace::{Origin, Run, parse_run};
+use mcptest_trace::trace::{CassetteError, Origin, Run, parse_run};
 use serde_json::{Map, Value};
 
 use super::entries;
@@ -232,7 +234,9 @@ impl<'w> Writing<'w> {
             reports.add(Reason::OtherSuite, place, &detail);
             return None;
         }
-        let lose = |what: String| reports.add(Reason::NoRecording, place, &what);
+        let lose = |error: UnusableRun| {
+            reports.add(Reason::NoRecording, place, &error.to_string());
+        };
         check_run(run).map_err(lose).ok()
     }
 
@@ -364,25 +368,51 @@ impl<'s> Sink<'s> {
     }
 }
 
+/// Why a run makes no recording.
+#[derive(Debug)]
+enum UnusableRun {
+    /// A call has no name; its number, from 1.
+    NamelessCall { call: usize },
+    /// It cannot be read back.
+    Cassette(CassetteError),
+}
+
+impl fmt::Display for UnusableRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NamelessCall { call } => write!(f, "its call {call} has no name"),
+            Self::Cassette(error) => {
+                let problems = error.problems.iter().map(|it| it.message.as_str());
+                f.write_str(&problems.collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+}
+
+impl Error for UnusableRun {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NamelessCall { .. } => None,
+            Self::Cassette(error) => Some(error),
+        }
+    }
+}
+
 /// A recording as it is read back, and its bytes.
 ///
 /// # Errors
 ///
 /// Why it cannot be.
-fn check_run(run: &Value) -> Result<(Run, usize), String> {
+fn check_run(run: &Value) -> Result<(Run, usize), UnusableRun> {
     let calls = run["trace"]["tool_calls"].as_array().into_iter().flatten();
     let mut names = calls.map(|call| call["name"].as_str());
     if let Some(call) = names.position(|name| name.is_none_or(str::is_empty)) {
-        return Err(format!("its call {} has no name", call + 1));
+        return Err(UnusableRun::NamelessCall { call: call + 1 });
     }
     let origin = Origin::file("recording");
     let text = render_line(run);
     match parse_run(text.as_bytes(), &origin) {
         Ok(run) => Ok((run, text.len())),
-        Err(error) => {
-            let problems: Vec<String> =
-                error.problems.iter().map(|it| it.message.clone()).collect();
-            Err(problems.join("; "))
-        }
+        Err(error) => Err(UnusableRun::Cassette(error)),
     }
 }

@@ -12,7 +12,7 @@ fn run(prompt: &str, tools: &[&str]) -> Value {
     json!({ "user_prompt": prompt, "system_prompt": "s", "trace": { "tool_calls": calls } })
 }
 
-fn suite(runs: &[Value]) -> Result<String, String> {
+fn suite(runs: &[Value]) -> Result<String, StarterError> {
     let mut entry = AgentEntry::new("desk");
     entry.model("m");
     for run in runs {
