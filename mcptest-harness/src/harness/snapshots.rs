@@ -8,8 +8,10 @@
 //! text are ours.
 
 use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -174,7 +176,7 @@ impl CaseSnapshots {
     }
 
     /// Writes a snapshot in one step: a reader sees the old file or the new one.
-    fn write(&self, target: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    fn write(&self, target: &Path, name: &str, text: &str) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let quoted = |text: &str| Value::from(text).to_string();
         let header = format!(
@@ -235,23 +237,61 @@ fn is_readable(file: &[u8]) -> bool {
     problems.noted() == 0
 }
 
+/// Why a snapshot cannot be read.
+#[derive(Debug)]
+enum SnapshotError {
+    Io(io::Error),
+    /// It does not begin as one of insta's.
+    NoHeader,
+    /// Its header is not one that suites could be written in.
+    OddHeader,
+    /// insta cannot read it.
+    Insta(Box<dyn Error>),
+    /// It holds no text.
+    Binary,
+}
+
+impl fmt::Display for SnapshotError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "{error}"),
+            Self::NoHeader => f.write_str("it does not begin with insta's `---` header"),
+            Self::OddHeader => {
+                f.write_str("its header is no YAML, or nests deeper than can be read")
+            }
+            Self::Insta(error) => write!(f, "{error}"),
+            Self::Binary => f.write_str("it is a binary snapshot"),
+        }
+    }
+}
+
+impl Error for SnapshotError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Insta(error) => Some(error.as_ref()),
+            Self::NoHeader | Self::OddHeader | Self::Binary => None,
+        }
+    }
+}
+
 /// The accepted text; nothing when there is no snapshot yet.
-fn read(path: &Path) -> Result<Option<String>, String> {
+fn read(path: &Path) -> Result<Option<String>, SnapshotError> {
     if !path.exists() {
         return Ok(None);
     }
     // insta reads a file without its header as an old format; nothing we write is one.
-    let starts = fs::read(path).map_err(|error| error.to_string())?;
+    let starts = fs::read(path).map_err(SnapshotError::Io)?;
     if !starts.starts_with(b"---") {
-        return Err("it does not begin with insta's `---` header".to_owned());
+        return Err(SnapshotError::NoHeader);
     }
     if !is_readable(&starts) {
-        return Err("its header is no YAML, or nests deeper than can be read".to_owned());
+        return Err(SnapshotError::OddHeader);
     }
-    let snapshot = insta::Snapshot::from_file(path).map_err(|error| error.to_string())?;
+    let snapshot = insta::Snapshot::from_file(path).map_err(SnapshotError::Insta)?;
     match snapshot.contents().as_text() {
         Some(text) => Ok(Some(normalise(&text.to_string()))),
-        None => Err("it is a binary snapshot".to_owned()),
+        None => Err(SnapshotError::Binary),
     }
 }
 
@@ -373,10 +413,10 @@ mod tests {
                 .collect(),
         ] {
             let refused = read_header(&deep).unwrap_err();
-            assert!(refused.contains("nests deeper"), "{refused}");
+            assert!(matches!(refused, SnapshotError::OddHeader), "{refused}");
         }
         let usual = "source: \"suites/s.yml\"\nexpression: \"[[[{{{ a: b: c\"\nassertion_line: 4";
-        assert_eq!(read_header(usual), Ok(Some("value".to_owned())));
+        assert_eq!(read_header(usual).unwrap().as_deref(), Some("value"));
     }
 
     #[test]
