@@ -1,6 +1,7 @@
 //! The providers that an endpoint stands in place of, and where they are.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
 
 use crate::protocol::Provider;
@@ -35,10 +36,8 @@ impl Upstream {
     /// ```
     pub fn new(provider: &str, base: &str) -> Result<Self, UpstreamError> {
         let Some(provider) = Provider::named(provider) else {
-            return Err(UpstreamError(format!(
-                "unknown provider `{provider}`; known providers: {}",
-                provider_names()
-            )));
+            let name = provider.to_owned();
+            return Err(UpstreamError::UnknownProvider { name });
         };
         let base = with_scheme(base.trim(), provider.port);
         let base = base.trim_end_matches('/');
@@ -46,10 +45,10 @@ impl Upstream {
             .iter()
             .find_map(|scheme| base.strip_prefix(scheme));
         if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
-            return Err(UpstreamError(format!(
-                "`{base}` is no address of `{}`; write it as `https://example.com/v1`",
-                provider.name
-            )));
+            return Err(UpstreamError::NotAnAddress {
+                provider: provider.name,
+                address: base.to_owned(),
+            });
         }
         let base = match provider.version {
             Version::InPath(version) => base.strip_suffix(version).unwrap_or(base),
@@ -78,10 +77,11 @@ impl Upstream {
             });
             match (set, provider.default) {
                 (Some((name, value)), _) => {
-                    let upstream = Self::new(provider.name, &value).map_err(|error| {
-                        UpstreamError(format!("the environment variable `{name}`: {error}"))
-                    })?;
-                    upstreams.push(upstream);
+                    let upstream = Self::new(provider.name, &value);
+                    upstreams.push(upstream.map_err(|error| UpstreamError::Variable {
+                        name,
+                        error: Box::new(error),
+                    })?);
                 }
                 (None, Some(default)) => upstreams.push(Self::new(provider.name, default)?),
                 (None, None) => {}
@@ -170,15 +170,55 @@ pub(crate) fn provider_names() -> String {
 
 /// Why an address of a provider cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UpstreamError(String);
+#[non_exhaustive]
+pub enum UpstreamError {
+    /// There is no such provider.
+    UnknownProvider {
+        /// The name that was given.
+        name: String,
+    },
+    /// It is no address over HTTP.
+    NotAnAddress {
+        /// The provider.
+        provider: &'static str,
+        /// What was given.
+        address: String,
+    },
+    /// An environment variable holds it.
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// What is wrong with it.
+        error: Box<UpstreamError>,
+    },
+}
 
 impl fmt::Display for UpstreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::UnknownProvider { name } => {
+                let known = provider_names();
+                write!(f, "unknown provider `{name}`; known providers: {known}")
+            }
+            Self::NotAnAddress { provider, address } => write!(
+                f,
+                "`{address}` is no address of `{provider}`; write it as `https://example.com/v1`"
+            ),
+            Self::Variable { name, error } => {
+                write!(f, "the environment variable `{name}`: {error}")
+            }
+        }
     }
 }
 
-impl std::error::Error for UpstreamError {}
+impl Error for UpstreamError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Variable { error, .. } => Some(error),
+            Self::UnknownProvider { .. } | Self::NotAnAddress { .. } => None,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
