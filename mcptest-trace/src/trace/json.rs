@@ -7,6 +7,9 @@ use serde_json::{Map, Number, Value};
 
 use super::lazy::LazyValue;
 
+/// The room that an object begins with: few of a recording have more keys.
+const USUAL_KEYS: usize = 6;
+
 /// Up to so many keys of an object are compared one by one.
 const FEW_KEYS: usize = 16;
 
@@ -173,7 +176,12 @@ impl<'a> Object<'a> {
         };
         match earlier {
             Some(place) => entries[place].1 = value,
-            None => entries.push((key, value)),
+            None => {
+                if entries.is_empty() {
+                    entries.reserve_exact(USUAL_KEYS);
+                }
+                entries.push((key, value));
+            }
         }
         earlier.is_some()
     }

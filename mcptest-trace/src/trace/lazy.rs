@@ -55,15 +55,13 @@ impl LazyValue {
     ) -> Option<Self> {
         let start = (text.as_ptr() as usize).checked_sub(run.as_ptr() as usize)?;
         let range = start..start + text.len();
-        let stands = run.get(range.clone()) == Some(text.as_bytes());
-        stands.then(|| {
-            Self(State::Text(Arc::new(Text {
-                run: Arc::clone(run),
-                range,
-                parse,
-                value: OnceLock::new(),
-            })))
-        })
+        run.get(range.clone())?;
+        Some(Self(State::Text(Arc::new(Text {
+            run: Arc::clone(run),
+            range,
+            parse,
+            value: OnceLock::new(),
+        }))))
     }
 
     /// Whether it is `null`, without a look at what stays text.
