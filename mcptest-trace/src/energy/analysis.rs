@@ -157,7 +157,10 @@ pub fn analyse(
     });
     let unconfirmed = growth.first();
     let (seen, after) = steps.split_at(guard.history().len());
-    let stop = guard.trajectory().with_estimated(run.estimated);
+    let stop = Trajectory {
+        estimated: run.estimated,
+        ..guard.trajectory()
+    };
     let report = FailureReport::diagnose(&stop);
     let whole = Trajectory {
         steps: &steps,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::options::{OptionsError, check_at_least, check_not_zero, check_number};
 use crate::number::{share, to_f64};
 use crate::setters::setters;
-use crate::trace::Turn;
 
 /// How much each aspect weighs; they add up to 1.
 const RELEVANCE: f64 = 0.35;
@@ -39,19 +38,6 @@ impl<'a> Message<'a> {
             ..Self::default()
         }
     }
-
-    /// A recorded turn: `tool_use` turns and those of the role `tool` are tool messages; one of
-    /// the role `tool` whose text begins with `error`, in any case, is an error.
-    #[must_use]
-    pub fn from_turn(turn: &'a Turn) -> Self {
-        let result = turn.role == "tool";
-        let start = turn.content.trim_start().get(..5);
-        Self {
-            text: &turn.content,
-            tool: result || turn.is_tool_use(),
-            error: result && start.is_some_and(|start| start.eq_ignore_ascii_case("error")),
-        }
-    }
 }
 
 setters! {
@@ -81,14 +67,6 @@ impl Default for DecimatorOptions {
             most: 50,
             recent: 5,
         }
-    }
-}
-
-setters! {
-    DecimatorOptions {
-        with_threshold(threshold: f64);
-        with_most(most: usize);
-        with_recent(recent: usize);
     }
 }
 

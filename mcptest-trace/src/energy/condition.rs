@@ -117,8 +117,7 @@ impl Monitor {
     }
 
     /// The first recorded step that ends the run, if any does.
-    #[must_use]
-    pub fn first_stop(mut self, steps: &[Step]) -> Option<EnergyError> {
+    pub(crate) fn first_stop(mut self, steps: &[Step]) -> Option<EnergyError> {
         steps.iter().find_map(|step| self.record(*step).err())
     }
 }

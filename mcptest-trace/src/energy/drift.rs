@@ -59,13 +59,8 @@ impl HolographicEngine {
 
     /// Holds a text under a name; one that was held under it before is replaced.
     pub fn register(&mut self, name: &str, text: &str) {
-        self.register_vector(name, &Hypervector::encode(text));
-    }
-
-    /// Holds a vector under a name; one that was held under it before is replaced.
-    pub fn register_vector(&mut self, name: &str, value: &Hypervector) {
-        self.bound
-            .insert(name.to_owned(), Self::unbind(name, value));
+        let bound = Self::unbind(name, &Hypervector::encode(text));
+        self.bound.insert(name.to_owned(), bound);
     }
 
     /// Drops an invariant; whether there was one.

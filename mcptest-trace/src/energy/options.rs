@@ -92,7 +92,6 @@ setters! {
         with_budget_gate(budget_gate: u64);
         with_token_budget(token_budget: u64);
         with_adaptive(adaptive: bool);
-        with_adaptive_k(adaptive_k: f64);
         with_drift_threshold(drift_threshold: f64) => Some(drift_threshold);
     }
 }

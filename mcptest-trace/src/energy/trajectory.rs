@@ -2,7 +2,6 @@
 
 use super::status::{Status, Step};
 use crate::number::{mean, to_f64};
-use crate::setters::setters;
 
 /// What a report is made from.
 #[derive(Debug, Clone, Copy)]
@@ -39,17 +38,6 @@ impl<'a> Trajectory<'a> {
             drift_threshold: None,
             estimated: false,
         }
-    }
-}
-
-setters! {
-    impl ['a] Trajectory<'a> {
-        with_baseline(baseline: f64) => Some(baseline);
-        with_status(status: Status);
-        with_threshold(threshold: f64);
-        with_window(window: usize);
-        with_drift_threshold(drift_threshold: f64) => Some(drift_threshold);
-        with_estimated(estimated: bool);
     }
 }
 

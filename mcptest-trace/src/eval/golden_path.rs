@@ -8,7 +8,6 @@ use super::matching::longest_in_order;
 use super::measure::{Measure, Unit};
 use super::metrics::metrics;
 use crate::number::to_f64;
-use crate::setters::setters;
 use crate::trace::AsTrace;
 
 /// Options of the golden-path gate.
@@ -34,14 +33,6 @@ impl GoldenPath {
             penalize_backtracking: true,
             penalize_repeated_tools: true,
         }
-    }
-}
-
-setters! {
-    GoldenPath {
-        with_allow_extra_steps(allow_extra_steps: bool);
-        with_penalize_backtracking(penalize_backtracking: bool);
-        with_penalize_repeated_tools(penalize_repeated_tools: bool);
     }
 }
 

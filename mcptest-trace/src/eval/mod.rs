@@ -62,15 +62,14 @@ pub use reliability::{
 };
 pub use session::{
     DerivedSignals, SessionReport, SessionScore, SessionTrace, Weights, agent_consistency,
-    agent_reliability, derive_signals, score_session, session_traces, signals_from_evidence,
-    signals_from_scores,
+    agent_reliability, derive_signals, score_session, session_traces, signals_from_scores,
 };
 pub use stability::{
     Dimensions, SUB_SCORE_TARGETS, SUB_SCORES, StabilityAcross, StabilityFloors, StabilityOptions,
     StabilityReport, SubScore, TOKENS_PER_USEFUL_CALL, Turns, agent_stability,
     agent_stability_across, agent_stability_across_with, agent_stability_with, drift_flags,
 };
-pub use subset::{subset, subset_diffs};
+pub use subset::subset;
 pub use tool_pattern::ToolPattern;
 pub use trajectory::{
     ArgsCheck, ArgsShape, ExpectedCall, ExpectedTrace, MalformedSchema, MatchMode, Mismatch,

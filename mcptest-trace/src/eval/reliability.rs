@@ -28,8 +28,7 @@ pub enum Confidence {
 
 impl Confidence {
     /// The critical value of the standard normal distribution (seed 4).
-    #[must_use]
-    pub const fn critical_value(self) -> f64 {
+    const fn critical_value(self) -> f64 {
         match self {
             Self::Ninety => 1.645,
             Self::NinetyFive => 1.96,
@@ -225,7 +224,6 @@ impl Default for ReliabilityOptions {
 setters! {
     ReliabilityOptions {
         with_confidence(confidence: Confidence);
-        with_half_width(half_width: f64);
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 pub use signals::{DerivedSignals, SessionTrace, Weights, derive_signals, signals_from_scores};
 use signals::{Risk, with_risks};
-pub use traces::{session_traces, signals_from_evidence};
+pub use traces::session_traces;
 
 /// Share of the riskiest traces that decide the reliability, in percent.
 const TAIL_PERCENT: usize = 15;

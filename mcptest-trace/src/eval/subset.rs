@@ -45,16 +45,7 @@ pub fn subset(expected: &Value, recorded: &Value) -> bool {
 /// Every expected place that is not in `recorded`; empty exactly when [`subset`] holds.
 ///
 /// An array element without a partner is named by its place in the expected array.
-///
-/// ```
-/// use mcptest_trace::eval::subset_diffs;
-/// use serde_json::json;
-///
-/// let diffs = subset_diffs(&json!({ "order": 7 }), &json!({ "order": "17" }));
-/// assert_eq!(diffs[0].to_string(), r#"`order`: expected 7, recorded "17""#);
-/// ```
-#[must_use]
-pub fn subset_diffs(expected: &Value, recorded: &Value) -> Vec<ArgDiff> {
+pub(crate) fn subset_diffs(expected: &Value, recorded: &Value) -> Vec<ArgDiff> {
     let mut diffs = Vec::new();
     collect("", expected, recorded, &mut diffs);
     diffs
@@ -178,6 +169,15 @@ mod tests {
                 .all(|(key, value)| found.get(key).is_some_and(|other| by_trying(value, other))),
             _ => subset(expected, recorded),
         }
+    }
+
+    #[test]
+    fn a_difference_names_its_place() {
+        let diffs = subset_diffs(&json!({ "order": 7 }), &json!({ "order": "17" }));
+        assert_eq!(
+            diffs[0].to_string(),
+            r#"`order`: expected 7, recorded "17""#
+        );
     }
 
     proptest! {

@@ -123,10 +123,7 @@ impl<S> ExpectedTrace<S> {
 
 setters! {
     impl [S] ExpectedTrace<S> {
-        with_parallel_unordered(parallel_unordered: bool);
         with_over(over: Over);
-        with_forbid(forbid: Vec<ToolPattern>);
-        with_allow(allow: Vec<ToolPattern>) => Some(allow);
     }
 }
 

@@ -378,12 +378,6 @@ impl Recorder {
         self.steps.len()
     }
 
-    /// The tokens of the last model call.
-    #[must_use]
-    pub fn last_step(&self) -> Option<StepTokens> {
-        self.steps.last().copied()
-    }
-
     /// Tool calls so far.
     #[must_use]
     pub fn tool_calls(&self) -> usize {

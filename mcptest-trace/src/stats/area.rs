@@ -14,26 +14,13 @@ use crate::number::to_f64;
 
 /// A run with a value and an outcome.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct ScoredRun<'a> {
+pub(crate) struct ScoredRun<'a> {
     /// The agent that ran.
-    pub agent: &'a str,
+    pub(crate) agent: &'a str,
     /// How good the value is: larger is better.
-    pub goodness: f64,
+    pub(crate) goodness: f64,
     /// Whether the run passed.
-    pub passed: bool,
-}
-
-impl<'a> ScoredRun<'a> {
-    /// A run of an agent: how good it is, and whether it passed.
-    #[must_use]
-    pub const fn new(agent: &'a str, goodness: f64, passed: bool) -> Self {
-        Self {
-            agent,
-            goodness,
-            passed,
-        }
-    }
+    pub(crate) passed: bool,
 }
 
 /// The area over all pairs.
@@ -70,16 +57,7 @@ struct Cluster {
 }
 
 /// The area over all pairs of a passed and a failed run; `None` without a pair.
-///
-/// ```
-/// use mcptest_trace::stats::area::{ScoredRun, area};
-///
-/// let runs = [("a", 2.0, true), ("a", 1.0, false), ("b", 1.0, true)];
-/// let runs = runs.map(|(agent, goodness, passed)| ScoredRun::new(agent, goodness, passed));
-/// assert_eq!(area(&runs).unwrap().area, 0.75);
-/// ```
-#[must_use]
-pub fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
+pub(crate) fn area(runs: &[ScoredRun<'_>]) -> Option<Area> {
     let runs = sort_by_goodness(runs);
     let of = |passed: bool| -> Vec<f64> {
         let judged = runs.iter().filter(|run| run.passed == passed);
@@ -163,8 +141,7 @@ fn logit_interval(area: f64, error: f64) -> Option<(f64, f64)> {
 }
 
 /// The area over pairs of runs of one agent; `None` without such a pair.
-#[must_use]
-pub fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
+pub(crate) fn area_within(runs: &[ScoredRun<'_>]) -> Option<AreaWithin> {
     let mut agents: BTreeMap<&str, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for run in sort_by_goodness(runs) {
         let (passed, failed) = agents.entry(run.agent).or_default();
@@ -213,6 +190,12 @@ mod tests {
             passed: *passed,
         };
         runs.iter().map(judged).collect()
+    }
+
+    #[test]
+    fn equal_values_are_half_a_pair() {
+        let runs = judged(&[("a", 2.0, true), ("a", 1.0, false), ("b", 1.0, true)]);
+        assert_eq!(area(&runs).unwrap().area, 0.75);
     }
 
     #[test]

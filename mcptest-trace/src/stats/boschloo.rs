@@ -15,20 +15,14 @@ use crate::number::{log_factorials, to_f64};
 const EQUAL: f64 = 1.0 + 1e-9;
 
 /// Boschloo's test for fewer passes now than before, each as (passed, runs).
-///
-/// ```
-/// use mcptest_trace::stats::boschloo::boschloo;
-///
-/// assert_eq!(boschloo((4, 4), (0, 4)), 0.003_906_25);
-/// ```
-#[must_use]
-pub fn boschloo(before: (usize, usize), now: (usize, usize)) -> f64 {
+#[cfg(test)]
+pub(super) fn boschloo(before: (usize, usize), now: (usize, usize)) -> f64 {
     Tables::new(before.1, now.1).p_worse(before.0.min(before.1), now.0.min(now.1))
 }
 
 /// Every table of so many runs before and now, with its statistic.
 #[derive(Debug, Clone)]
-pub struct Tables {
+pub(crate) struct Tables {
     before: usize,
     now: usize,
     /// Row = passes before, column = passes now.
@@ -43,14 +37,13 @@ pub struct Tables {
 /// Tables with a statistic up to a bound: for each number of passes before, how many numbers of
 /// passes now, from 0 on, belong to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Region {
+pub(crate) struct Region {
     widths: Vec<usize>,
 }
 
 impl Tables {
     /// All tables of `before` and `now` runs.
-    #[must_use]
-    pub fn new(before: usize, now: usize) -> Self {
+    pub(crate) fn new(before: usize, now: usize) -> Self {
         let logs = log_factorials(before + now);
         let ways =
             |n: usize| -> Vec<f64> { (0..=n).map(|k| logs[n] - logs[k] - logs[n - k]).collect() };
@@ -88,8 +81,7 @@ impl Tables {
     }
 
     /// p for fewer passes now than before. Passes are at most the runs.
-    #[must_use]
-    pub fn p_worse(&self, before: usize, now: usize) -> f64 {
+    pub(crate) fn p_worse(&self, before: usize, now: usize) -> f64 {
         let statistic = self.statistic(before, now);
         if statistic >= 1.0 {
             return 1.0;
@@ -98,14 +90,12 @@ impl Tables {
     }
 
     /// p for more passes now than before: the same with passes and failures swapped.
-    #[must_use]
-    pub fn p_better(&self, before: usize, now: usize) -> f64 {
+    pub(crate) fn p_better(&self, before: usize, now: usize) -> f64 {
         self.p_worse(self.before - before, self.now - now)
     }
 
     /// The smallest p that so many passes before can lead to: none passes now.
-    #[must_use]
-    pub fn smallest_p(&self, before: usize) -> f64 {
+    pub(crate) fn smallest_p(&self, before: usize) -> f64 {
         self.p_worse(before, 0)
     }
 
@@ -132,8 +122,7 @@ impl Tables {
     }
 
     /// The largest region {statistic ≤ c} whose size is at most `level`; `None` when there is none.
-    #[must_use]
-    pub fn critical_region(&self, level: f64) -> Option<Region> {
+    pub(crate) fn critical_region(&self, level: f64) -> Option<Region> {
         let mut bounds = self.statistics.clone();
         bounds.sort_by(f64::total_cmp);
         bounds.dedup_by(|next, kept| *next <= *kept * EQUAL);
@@ -144,21 +133,14 @@ impl Tables {
     }
 
     /// The probability of a region under these shares of passes.
-    #[must_use]
-    pub fn probability(&self, region: &Region, before: f64, now: f64) -> f64 {
+    pub(crate) fn probability(&self, region: &Region, before: f64, now: f64) -> f64 {
         let column = cumulative(binomial(&self.ways_now, now));
         region.probability_mass(&binomial(&self.ways_before, before), &column)
     }
 
     /// The smallest drop, in whole points, that is noticed with probability 0.8 when the share of
-    /// passes before is what it was and the level is `level`; `None` when no drop is.
-    #[must_use]
-    pub fn noticeable_drop(&self, passed_before: usize, level: f64) -> Option<u32> {
-        self.noticeable_drop_in(&self.critical_region(level)?, passed_before)
-    }
-
-    /// The smallest drop that is noticed with probability 0.8, for the critical region of a level.
-    pub(crate) fn noticeable_drop_in(&self, region: &Region, passed_before: usize) -> Option<u32> {
+    /// passes before is what it was; for the critical region of a level. `None` when no drop is.
+    pub(crate) fn noticeable_drop(&self, region: &Region, passed_before: usize) -> Option<u32> {
         let before = to_f64(passed_before) / to_f64(self.before.max(1));
         let drops = (1..=100_u32).take_while(|drop| f64::from(*drop) <= before * 100.0 + 1e-9);
         drops.into_iter().find(|drop| {
@@ -253,7 +235,9 @@ mod tests {
             (2, 1, 0.05, None),
             (0, 0, 0.05, None),
         ] {
-            let found = Tables::new(runs, runs).noticeable_drop(passed, level);
+            let tables = Tables::new(runs, runs);
+            let region = tables.critical_region(level);
+            let found = region.and_then(|region| tables.noticeable_drop(&region, passed));
             assert_eq!(found, drop, "{runs} {passed}");
         }
     }

@@ -18,15 +18,7 @@ pub struct Concordance {
 
 /// The concordance of agents: how good the value of each is (larger is better), and how many of its runs
 /// passed. `None` without two that differ in passed runs.
-///
-/// ```
-/// use mcptest_trace::stats::concordance::concordance;
-///
-/// let found = concordance(&[(1.0, 0), (2.0, 2), (2.0, 3), (3.0, 4)]).unwrap();
-/// assert_eq!(found.concordance, 5.5 / 6.0);
-/// ```
-#[must_use]
-pub fn concordance(agents: &[(f64, usize)]) -> Option<Concordance> {
+pub(crate) fn concordance(agents: &[(f64, usize)]) -> Option<Concordance> {
     // Sums over agents do not rest on the order that they came in.
     let mut agents = agents.to_vec();
     agents.sort_by(|left, right| left.0.total_cmp(&right.0).then(left.1.cmp(&right.1)));
@@ -99,6 +91,12 @@ fn jackknife(without: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn equal_values_are_half_a_pair() {
+        let found = concordance(&[(1.0, 0), (2.0, 2), (2.0, 3), (3.0, 4)]).unwrap();
+        assert_eq!(found.concordance, 5.5 / 6.0);
+    }
 
     #[test]
     fn what_has_no_pair_is_none() {

@@ -91,7 +91,7 @@ impl fmt::Display for Share {
 
 /// The goodness of passing runs, by agent; larger is better.
 #[derive(Debug, Clone)]
-pub struct Passing {
+pub(crate) struct Passing {
     /// From the worst to the best, each with its agent.
     runs: Vec<(f64, usize)>,
     /// How many runs each agent has.
@@ -102,8 +102,7 @@ pub struct Passing {
 
 impl Passing {
     /// The passing runs of these agents.
-    #[must_use]
-    pub fn new(agents: &[Vec<f64>]) -> Self {
+    pub(crate) fn new(agents: &[Vec<f64>]) -> Self {
         let each = agents.iter().enumerate();
         let mut runs: Vec<(f64, usize)> = each
             .flat_map(|(agent, runs)| runs.iter().map(move |goodness| (*goodness, agent)))
@@ -121,8 +120,7 @@ impl Passing {
 
     /// The k-th worst goodness, or the worst one where k is 0; `None` of no run. The runs of an agent
     /// may be left out.
-    #[must_use]
-    pub fn threshold(&self, share: Share, left_out: Option<usize>) -> Option<f64> {
+    pub(crate) fn threshold(&self, share: Share, left_out: Option<usize>) -> Option<f64> {
         let k = share.allowed(self.count_without(left_out)).max(1);
         let others = self
             .runs
@@ -134,17 +132,11 @@ impl Passing {
     /// The threshold for agents that are not among these: the best such that what is strictly worse
     /// and the agent to come weigh 1 − s at most. `None` when there are too few agents. The runs of
     /// an agent may be left out.
-    ///
-    /// ```
-    /// use mcptest_trace::stats::conformal::{Passing, Share};
-    ///
-    /// let agents: Vec<Vec<f64>> = (1..=20).map(|value| vec![f64::from(value)]).collect();
-    /// let share = Share::percent(95).unwrap();
-    /// assert_eq!(Passing::new(&agents).threshold_for_new_agents(share, None), Some(1.0));
-    /// assert_eq!(Passing::new(&agents[..18]).threshold_for_new_agents(share, None), None);
-    /// ```
-    #[must_use]
-    pub fn threshold_for_new_agents(&self, share: Share, left_out: Option<usize>) -> Option<f64> {
+    pub(crate) fn threshold_for_new_agents(
+        &self,
+        share: Share,
+        left_out: Option<usize>,
+    ) -> Option<f64> {
         let with_runs = self.counts.iter().enumerate();
         let agents = with_runs.filter(|(agent, runs)| **runs > 0 && Some(*agent) != left_out);
         let (missed, of) = share.missed();
@@ -173,20 +165,12 @@ impl Passing {
 }
 
 /// 1 − k / (n + 1): the probability with which a new passing run meets the k-th worst of n at least.
-#[must_use]
-pub fn promised_probability(runs: usize, k: usize) -> f64 {
+pub(crate) fn promised_probability(runs: usize, k: usize) -> f64 {
     1.0 - to_f64(k.max(1)) / to_f64(runs + 1)
 }
 
 /// The share of passing runs that meets the k-th worst of n with 95% confidence; `None` of no run.
-///
-/// ```
-/// use mcptest_trace::stats::conformal::confident_share;
-///
-/// assert!((confident_share(59, 1).unwrap() - 0.950_492).abs() < 1e-6);
-/// ```
-#[must_use]
-pub fn confident_share(runs: usize, k: usize) -> Option<f64> {
+pub(crate) fn confident_share(runs: usize, k: usize) -> Option<f64> {
     let k = k.max(1);
     (runs >= k).then(|| beta_point(0.05, to_f64(runs - k + 1), to_f64(k)))
 }
@@ -223,6 +207,14 @@ mod tests {
 
     fn share(percent: u32) -> Share {
         Share::percent(percent).unwrap()
+    }
+
+    #[test]
+    fn a_new_agent_needs_as_many_agents_as_a_run_needs_runs() {
+        let agents: Vec<Vec<f64>> = (1..=20).map(|value| vec![f64::from(value)]).collect();
+        let of = |agents: &[Vec<f64>]| threshold_for_new_agents(agents, share(95));
+        assert_eq!((of(&agents), of(&agents[..18])), (Some(1.0), None));
+        assert!((confident_share(59, 1).unwrap() - 0.950_492).abs() < 1e-6);
     }
 
     #[test]

@@ -3,15 +3,7 @@
 use crate::number::to_f64;
 
 /// Which p-values are rejected so that at most a share `rate` of the rejected is expected to be false.
-///
-/// ```
-/// use mcptest_trace::stats::discovery::discoveries;
-///
-/// assert_eq!(discoveries(&[0.01, 0.9, 0.06], 0.1), [true, false, true]);
-/// assert_eq!(discoveries(&[0.07, 0.9, 0.06], 0.1), [false, false, false]);
-/// ```
-#[must_use]
-pub fn discoveries(p_values: &[f64], rate: f64) -> Vec<bool> {
+pub(crate) fn discoveries(p_values: &[f64], rate: f64) -> Vec<bool> {
     let mut sorted = p_values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let count = to_f64(sorted.len());
@@ -38,6 +30,8 @@ mod tests {
             4
         );
         assert!(discoveries(&[], 0.1).is_empty());
+        assert_eq!(discoveries(&[0.01, 0.9, 0.06], 0.1), [true, false, true]);
+        assert_eq!(discoveries(&[0.07, 0.9, 0.06], 0.1), [false, false, false]);
     }
 
     proptest! {

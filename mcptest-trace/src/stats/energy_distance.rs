@@ -45,7 +45,7 @@ pub struct Permuted {
 
 /// The distances of all runs of an agent; the baseline's runs come first, each side sorted.
 #[derive(Debug, Clone)]
-pub struct Distances {
+pub(crate) struct Distances {
     runs: usize,
     baseline: usize,
     /// Where each run is here, in the order in which they came.
@@ -58,7 +58,7 @@ pub struct Distances {
 impl Distances {
     /// The distances of `baseline` and `candidate`; `distance` is symmetric and 0 of a run and itself.
     /// `None` when a side has no run.
-    pub fn new<T: Ord>(
+    pub(crate) fn new<T: Ord>(
         baseline: &[T],
         candidate: &[T],
         distance: impl Fn(&T, &T) -> f64,
@@ -115,8 +115,7 @@ impl Distances {
     }
 
     /// The observed statistic.
-    #[must_use]
-    pub fn energy(&self) -> f64 {
+    pub(crate) fn energy(&self) -> f64 {
         let labels: Vec<usize> = (0..self.baseline).collect();
         let energy = self.statistic(&labels);
         // Equal sides have none, up to rounding.
@@ -124,8 +123,7 @@ impl Distances {
     }
 
     /// The permutation test of this agent; the stream is used when there are too many assignments.
-    #[must_use]
-    pub fn test(&self, stream: Stream) -> Permuted {
+    pub(crate) fn test(&self, stream: Stream) -> Permuted {
         let energy = self.energy();
         let exhaustive = assignments(self.runs, self.baseline) <= MOST_ASSIGNMENTS;
         let p = if self.total <= 0.0 {
@@ -199,8 +197,7 @@ fn assignments(n: usize, k: usize) -> u64 {
 
 /// The suite's test: Σ n m / (n + m) · E over agents, each shuffled within itself from one stream,
 /// 9,999 draws. The agents come in byte order of their stem.
-#[must_use]
-pub fn suite_test(agents: &[&Distances], stream: Stream) -> Permuted {
+pub(crate) fn suite_test(agents: &[&Distances], stream: Stream) -> Permuted {
     let energy = agents
         .iter()
         .map(|agent| agent.weight() * agent.energy())

@@ -15,27 +15,30 @@
 //! seed. Samples that hold NaN or infinity, or are too few, give `None`; no result is
 //! ever NaN.
 
-pub mod area;
-pub mod boschloo;
-pub mod concordance;
+pub(crate) mod area;
+pub(crate) mod boschloo;
+pub(crate) mod concordance;
 pub mod conformal;
-pub mod discovery;
-pub mod energy_distance;
+pub(crate) mod discovery;
+pub(crate) mod energy_distance;
+#[cfg(test)]
+mod exact_tests;
 mod interval;
 mod law;
-pub mod moses;
-pub mod needed;
-pub mod quantile;
+pub(crate) mod moses;
+pub(crate) mod needed;
+mod quantile;
 pub mod random;
-pub mod rank_sum;
-pub mod sequence;
+pub(crate) mod rank_sum;
+pub(crate) mod sequence;
 mod special;
-pub mod stratified;
+pub(crate) mod stratified;
 
 use serde::Serialize;
 
 pub(crate) use interval::wilson_bounds;
 pub use interval::{Interval, bootstrap_difference, bootstrap_mean, wilson};
+pub use stratified::{MeanInterval, mean_interval};
 
 use crate::number::{to_f64, unordered_mean, unordered_sum};
 use special::student_two_sided;

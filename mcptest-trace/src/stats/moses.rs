@@ -34,16 +34,7 @@ pub struct ShiftInterval {
 }
 
 /// The shift from `baseline` to `candidate`. `None` when a sample is empty or a value is not above 0.
-///
-/// ```
-/// use mcptest_trace::stats::moses::shift;
-///
-/// let found = shift(&[1000.0, 1100.0, 1050.0, 1200.0], &[1500.0, 1300.0, 1250.0, 1600.0]).unwrap();
-/// assert_eq!(found.ratio, 1.275);
-/// assert_eq!(shift(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]).unwrap().interval, None);
-/// ```
-#[must_use]
-pub fn shift(baseline: &[f64], candidate: &[f64]) -> Option<Shift> {
+pub(crate) fn shift(baseline: &[f64], candidate: &[f64]) -> Option<Shift> {
     let above = |value: &f64| value.is_finite() && *value > 0.0;
     if !baseline.iter().chain(candidate).all(above) {
         return None;

@@ -8,30 +8,14 @@ pub(crate) const POWER_POINT: f64 = 0.841_621_2;
 
 /// The least number of runs on each side with which a fall from all to none can reach `share`: the
 /// smallest m with max πᵐ(1 − π)ᵐ = 4⁻ᵐ ≤ share. At least 1.
-///
-/// ```
-/// use mcptest_trace::stats::needed::runs_for_share;
-///
-/// assert_eq!(runs_for_share(0.05), 3);
-/// assert_eq!(runs_for_share(0.05 / 60.0), 6);
-/// ```
-#[must_use]
-pub fn runs_for_share(share: f64) -> u32 {
+pub(crate) fn runs_for_share(share: f64) -> u32 {
     let reached = |runs: &u32| 0.25_f64.powi(i32::try_from(*runs).unwrap_or(i32::MAX)) <= share;
     (1..500).find(reached).unwrap_or(500)
 }
 
 /// The runs on each side that a drop of `drop` (a share, above 0) from the share `before` needs to be
 /// noticed with probability 0.8 at the one-sided level `share`; `None` where there is no such drop.
-///
-/// ```
-/// use mcptest_trace::stats::needed::runs_for_drop;
-///
-/// assert_eq!(runs_for_drop(0.9, 0.1, 0.05), Some(157));
-/// assert_eq!(runs_for_drop(0.05, 0.1, 0.05), None);
-/// ```
-#[must_use]
-pub fn runs_for_drop(before: f64, drop: f64, share: f64) -> Option<u64> {
+pub(crate) fn runs_for_drop(before: f64, drop: f64, share: f64) -> Option<u64> {
     let now = before - drop;
     let possible = drop > 0.0 && before <= 1.0 && now >= -1e-12;
     if !(possible && share > 0.0 && share < 1.0) {
@@ -70,6 +54,8 @@ mod tests {
 
     #[test]
     fn a_drop_from_all_to_none_needs_a_run_at_least() {
+        assert_eq!(runs_for_share(0.05), 3);
+        assert_eq!(runs_for_drop(0.05, 0.1, 0.05), None);
         assert_eq!(runs_for_drop(1.0, 1.0, 0.4), Some(1));
         assert_eq!(runs_for_drop(0.5, 0.0, 0.05), None);
         assert_eq!(runs_for_share(0.0), 500);

@@ -7,15 +7,7 @@ use crate::stats::special::{
 };
 
 /// The point that a standard normal value exceeds with probability `share`, 0 < share < 1.
-///
-/// ```
-/// use mcptest_trace::stats::quantile::normal_upper_point;
-///
-/// assert!((normal_upper_point(0.025) - 1.959_963_984_540_054).abs() < 1e-9);
-/// assert!((normal_upper_point(0.5)).abs() < 1e-9);
-/// ```
-#[must_use]
-pub fn normal_upper_point(share: f64) -> f64 {
+pub(crate) fn normal_upper_point(share: f64) -> f64 {
     if share > 0.5 {
         return -normal_upper_point(1.0 - share);
     }
@@ -36,15 +28,7 @@ fn density(z: f64) -> f64 {
 }
 
 /// P(Z ≥ z) of a standard normal Z, small tails to full precision.
-///
-/// ```
-/// use mcptest_trace::stats::quantile::normal_upper;
-///
-/// assert_eq!(normal_upper(0.0), 0.5);
-/// assert!((normal_upper(6.0) / 9.865_876_450_376_98e-10 - 1.0).abs() < 1e-9);
-/// ```
-#[must_use]
-pub fn normal_upper(z: f64) -> f64 {
+pub(crate) fn normal_upper(z: f64) -> f64 {
     if z < 0.0 {
         return 1.0 - normal_upper(-z);
     }
@@ -62,15 +46,7 @@ pub(crate) fn normal_95() -> f64 {
 }
 
 /// The t of a two-sided interval of 95% with `df` degrees of freedom; `None` without any.
-///
-/// ```
-/// use mcptest_trace::stats::quantile::student_95;
-///
-/// assert!((student_95(10.0).unwrap() - 2.228_138_852).abs() < 1e-8);
-/// assert_eq!(student_95(0.0), None);
-/// ```
-#[must_use]
-pub fn student_95(df: f64) -> Option<f64> {
+pub(crate) fn student_95(df: f64) -> Option<f64> {
     if df.is_nan() || df < 1.0 {
         return None;
     }
@@ -80,15 +56,7 @@ pub fn student_95(df: f64) -> Option<f64> {
 
 /// The value that a beta-distributed share with these parameters (both above 0) stays below with
 /// probability `level`.
-///
-/// ```
-/// use mcptest_trace::stats::quantile::beta_point;
-///
-/// // The fifth percentile of the largest of 19 uniform values: 0.05^(1/19).
-/// assert!((beta_point(0.05, 19.0, 1.0) - 0.854_131).abs() < 1e-6);
-/// ```
-#[must_use]
-pub fn beta_point(level: f64, a: f64, b: f64) -> f64 {
+pub(crate) fn beta_point(level: f64, a: f64, b: f64) -> f64 {
     bisect(1.0, |share| {
         incomplete_beta(share, 1.0 - share, a, b) < level
     })
@@ -101,6 +69,12 @@ mod tests {
 
     #[test]
     fn the_usual_tables() {
+        assert!((student_95(10.0).unwrap() - 2.228_138_852).abs() < 1e-8);
+        assert_eq!(student_95(0.0), None);
+        assert!((normal_upper_point(0.025) - 1.959_963_984_540_054).abs() < 1e-9);
+        assert!((normal_upper_point(0.5)).abs() < 1e-9);
+        assert_eq!(normal_upper(0.0), 0.5);
+        assert!((normal_upper(6.0) / 9.865_876_450_376_98e-10 - 1.0).abs() < 1e-9);
         for (df, t) in [
             (1.0, 12.706_204_736),
             (3.0, 3.182_446_305),

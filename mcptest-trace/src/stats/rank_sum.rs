@@ -8,23 +8,14 @@ use crate::number::{to_f64, to_u64};
 
 /// Doubled rank sum of one sample among both, with its law when both come from one source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RankSum {
+pub(crate) struct RankSum {
     seen: u64,
     law: Statistic,
 }
 
 impl RankSum {
     /// Ranks `sample` among itself and `others`; no value may be NaN.
-    ///
-    /// ```
-    /// use mcptest_trace::stats::rank_sum::RankSum;
-    ///
-    /// let before = [1000.0, 1100.0, 1050.0, 1200.0];
-    /// let ranked = RankSum::rank(&[1500.0, 1300.0, 1250.0, 1600.0], &before);
-    /// assert!((ranked.p_larger() - 1.0 / 70.0).abs() < 1e-12);
-    /// ```
-    #[must_use]
-    pub fn rank(sample: &[f64], others: &[f64]) -> Self {
+    pub(crate) fn rank(sample: &[f64], others: &[f64]) -> Self {
         let mut values: Vec<(f64, bool)> = Vec::with_capacity(sample.len() + others.len());
         values.extend(sample.iter().map(|value| (*value, true)));
         values.extend(others.iter().map(|value| (*value, false)));
@@ -45,32 +36,27 @@ impl RankSum {
     }
 
     /// P(rank sum ≥ what was seen): small when the sample is larger than the others.
-    #[must_use]
-    pub fn p_larger(&self) -> f64 {
+    pub(crate) fn p_larger(&self) -> f64 {
         self.law.at_least(self.seen)
     }
 
     /// P(rank sum ≤ what was seen): small when the sample is smaller than the others.
-    #[must_use]
-    pub fn p_smaller(&self) -> f64 {
+    pub(crate) fn p_smaller(&self) -> f64 {
         self.law.at_most(self.seen)
     }
 
     /// The smallest p for a larger sample that these values can lead to; 0 of an approximation.
-    #[must_use]
-    pub fn smallest_p(&self) -> f64 {
+    pub(crate) fn smallest_p(&self) -> f64 {
         self.law.smallest()
     }
 
     /// Whether the law is exact, and not a normal approximation.
-    #[must_use]
-    pub fn is_exact(&self) -> bool {
+    pub(crate) fn is_exact(&self) -> bool {
         self.law.is_exact()
     }
 
     /// The sum over agents, each ranked within itself.
-    #[must_use]
-    pub fn sum<'a>(agents: impl IntoIterator<Item = &'a Self>) -> Self {
+    pub(crate) fn sum<'a>(agents: impl IntoIterator<Item = &'a Self>) -> Self {
         let (mut seen, mut laws) = (0, Vec::new());
         for agent in agents {
             seen += agent.seen;

@@ -13,24 +13,16 @@ use crate::number::{ceil_to_u64, log_factorials, mean, share, to_f64, to_u64};
 
 /// Passes and runs of one agent on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Passes {
+pub(crate) struct Passes {
     /// Passed and all runs before.
-    pub before: (usize, usize),
+    pub(crate) before: (usize, usize),
     /// Passed and all runs now.
-    pub now: (usize, usize),
+    pub(crate) now: (usize, usize),
 }
 
 impl Passes {
-    /// The passes of an agent, of so many runs, on either side.
-    #[must_use]
-    pub const fn new(before: (usize, usize), now: (usize, usize)) -> Self {
-        Self { before, now }
-    }
-
     /// The change of the share of passes, −1 to 1.
-    #[must_use]
-    pub fn difference(&self) -> f64 {
+    pub(crate) fn difference(&self) -> f64 {
         let share = |(passed, runs)| share(passed, runs).unwrap_or(0.0);
         share(self.now) - share(self.before)
     }
@@ -56,28 +48,19 @@ impl Passes {
 
 /// The suite's test.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Stratified {
+pub(crate) struct Stratified {
     /// P(T ≤ what was seen): small when fewer pass now.
-    pub worse: f64,
+    pub(crate) worse: f64,
     /// P(T ≥ what was seen): small when more pass now.
-    pub better: f64,
+    pub(crate) better: f64,
     /// `worse` if no run passed now: Π C(n before, passed before) / C(all runs, passed before).
-    pub smallest: f64,
+    pub(crate) smallest: f64,
     /// Whether the law is exact, and not a normal approximation.
-    pub exact: bool,
+    pub(crate) exact: bool,
 }
 
 /// Tests a suite, agent by agent.
-///
-/// ```
-/// use mcptest_trace::stats::stratified::{Passes, stratified};
-///
-/// let six = [Passes::new((4, 4), (3, 4)); 6];
-/// assert!((stratified(&six).worse - 0.015_625).abs() < 1e-12);
-/// ```
-#[must_use]
-pub fn stratified(agents: &[Passes]) -> Stratified {
+pub(crate) fn stratified(agents: &[Passes]) -> Stratified {
     let laws: Vec<_> = agents
         .iter()
         .map(|agent| Statistic::Exact(agent.law()))
@@ -117,14 +100,14 @@ pub struct MeanInterval {
 }
 
 /// An interval over agents needs so many of them.
-pub const LEAST_FOR_INTERVAL: usize = 3;
+pub(crate) const LEAST_FOR_INTERVAL: usize = 3;
 
 /// Mean ± t₀.₉₇₅ · s / √A of one value an agent: paired differences, agents as clusters (Miller 2024,
 /// *Adding Error Bars to Evals*). `None` of no value. Two agents are too few for an interval: with one degree of
 /// freedom t is 12.7, and the interval says nothing.
 ///
 /// ```
-/// use mcptest_trace::stats::stratified::mean_interval;
+/// use mcptest_trace::stats::mean_interval;
 ///
 /// let found = mean_interval(&[1.0, 2.0, 3.0]).unwrap();
 /// let (low, high) = found.interval.unwrap();
@@ -145,8 +128,7 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
 
 /// The drop of the mean share of passes, 0 to 1 or more, that the suite's test notices with
 /// probability 0.8 at the one-sided level `share`; `None` where no agent has runs on both sides.
-#[must_use]
-pub fn noticeable_mean_drop(agents: &[Passes], share: f64) -> Option<f64> {
+pub(crate) fn noticeable_mean_drop(agents: &[Passes], share: f64) -> Option<f64> {
     let (mut variance, mut weight) = (0.0, 0.0);
     for agent in agents.iter().filter(|agent| agent.runs() > 1) {
         let all = to_f64(agent.runs());
@@ -160,8 +142,7 @@ pub fn noticeable_mean_drop(agents: &[Passes], share: f64) -> Option<f64> {
 
 /// About how many runs a side and agent a drop of `margin` needs, from the drop that these agents'
 /// runs would have noticed: it falls with the root of the runs.
-#[must_use]
-pub fn runs_for_mean_drop(agents: &[Passes], noticed: f64, margin: f64) -> Option<u64> {
+pub(crate) fn runs_for_mean_drop(agents: &[Passes], noticed: f64, margin: f64) -> Option<u64> {
     let sides = to_f64(2 * agents.len());
     let runs = to_f64(agents.iter().map(Passes::runs).sum::<usize>()) / sides;
     let factor = noticed / margin;

@@ -23,12 +23,6 @@ impl ToolCall {
     }
 }
 
-setters! {
-    ToolCall {
-        with_step(step: u64) => Some(step);
-    }
-}
-
 impl ToolResult {
     /// What the call of this index returned, known to be no error unless it says so itself (MCP's
     /// `isError`).
@@ -41,13 +35,6 @@ impl ToolResult {
             result: result.into(),
             ..Self::default()
         }
-    }
-
-    /// Marks the result as an error.
-    #[must_use]
-    pub fn as_error(mut self) -> Self {
-        self.is_error = true;
-        self
     }
 }
 

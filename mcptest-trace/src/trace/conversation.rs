@@ -131,8 +131,7 @@ pub struct Turn {
 
 impl Turn {
     /// Whether the model wrote this turn.
-    #[must_use]
-    pub fn is_assistant(&self) -> bool {
+    pub(crate) fn is_assistant(&self) -> bool {
         self.role == "assistant"
     }
 

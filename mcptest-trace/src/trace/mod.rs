@@ -82,8 +82,8 @@ pub use score::Score;
 pub use settings::RequestSettings;
 #[doc(hidden)]
 pub use text_calls::{runs_blocks, text_call_form};
-pub use tool_name::{reads_by_name, tool_name_words};
-pub(crate) use tool_name::{reads_by_words, split_server, to_snake_case};
+pub use tool_name::reads_by_name;
+pub(crate) use tool_name::{reads_by_words, split_server, to_snake_case, tool_name_words};
 pub use tools::OfferedTool;
 
 /// The JSON Schema of cassettes, for editors and recorders.
@@ -333,8 +333,7 @@ impl Trace {
     }
 
     /// [`Self::redundant_tool_calls`] where more than their names is known of the tools.
-    #[must_use]
-    pub fn redundant_among(&self, tools: &ReadOnlyTools) -> usize {
+    pub(crate) fn redundant_among(&self, tools: &ReadOnlyTools) -> usize {
         let results = self.results_by_call();
         let mut latest = HashMap::new();
         let mut last_change = None;

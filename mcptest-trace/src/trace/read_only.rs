@@ -66,8 +66,7 @@ impl ReadOnlyTools {
     }
 
     /// Whether the tool of a call only reads.
-    #[must_use]
-    pub fn is_read_only_call(&self, call: &ToolCall) -> bool {
+    pub(crate) fn is_read_only_call(&self, call: &ToolCall) -> bool {
         let of_call = Some(call.server.as_str()).filter(|server| !server.is_empty());
         let servers: Vec<&str> = self.servers().chain(of_call).collect();
         self.is_read_only_behind(&call.name, &servers)

@@ -11,19 +11,7 @@ use super::tool_words::{
 /// The words of a tool's name, in lower case: split at `_`, other signs, and camel case. The name of a
 /// server or a group before it, as clients write it (`mcp__github__get_issue`, `calendar.add_event`), is
 /// left out where the tool's own has several words, and stands after it where it has one.
-///
-/// ```
-/// use mcptest_trace::trace::tool_name_words;
-///
-/// assert_eq!(tool_name_words("get_user-details"), ["get", "user", "details"]);
-/// assert_eq!(tool_name_words("listHTMLPages2"), ["list", "html", "pages2"]);
-/// assert_eq!(tool_name_words("mcp__github__get_issue"), ["get", "issue"]);
-/// assert_eq!(tool_name_words("mcp__refunds__create"), ["create", "refunds"]);
-/// assert_eq!(tool_name_words("email.delete_email"), ["delete", "email"]);
-/// assert_eq!(tool_name_words("emails-send_email"), ["send", "email"]);
-/// ```
-#[must_use]
-pub fn tool_name_words(name: &str) -> Vec<String> {
+pub(crate) fn tool_name_words(name: &str) -> Vec<String> {
     let (group, own) = split_server(name);
     let own = to_snake_case(own);
     let words = match group {
@@ -128,6 +116,20 @@ fn has_changing_word(words: &[String]) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_name_is_split_into_words() {
+        for (name, words) in [
+            ("get_user-details", "get user details"),
+            ("listHTMLPages2", "list html pages2"),
+            ("mcp__github__get_issue", "get issue"),
+            ("mcp__refunds__create", "create refunds"),
+            ("email.delete_email", "delete email"),
+            ("emails-send_email", "send email"),
+        ] {
+            assert_eq!(tool_name_words(name).join(" "), words);
+        }
+    }
 
     #[test]
     fn a_first_word_that_reads_does_not_hide_one_that_changes() {

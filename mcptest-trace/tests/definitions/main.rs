@@ -7,7 +7,6 @@
     reason = "a test makes its own numbers"
 )]
 
-mod exact_tests;
 mod flows;
 mod permuted;
 mod runs;

@@ -235,7 +235,8 @@ fn evidence_names_the_tools_and_no_others() {
     assert!(passes(&["cancel_order"]));
     assert!(!passes(&["void_order"]));
     assert!(!passes(&[]));
-    let ignored = options(&[]).with_ignore(["i-did"]);
+    let mut ignored = options(&[]);
+    ignored.ignore.push("i-did".to_owned());
     assert!(
         narrative_divergence_with(&trace, &ignored, &KnownTools::default())
             .claims

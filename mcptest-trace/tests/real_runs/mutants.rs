@@ -19,9 +19,9 @@ use crate::runs::{Agent, agents, expected, same};
 fn planned(agents: &[Agent], all: bool) -> MutantPlan {
     let runs = agents.iter().flat_map(|agent| {
         agent.runs.iter().zip(1..).map(move |(run, number)| {
-            let recorded = RecordedRun::new(&agent.stem, number, run);
-            let mutate = recorded.mutate || all;
-            recorded.with_mutate(mutate)
+            let mut recorded = RecordedRun::new(&agent.stem, number, run);
+            recorded.mutate |= all;
+            recorded
         })
     });
     plan(&runs.collect::<Vec<_>>(), &MutantOptions::default())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use mcptest::judge::AgentTest;
 use mcptest::result::{CaseResult, CaseStatus, FailureFacts};
 use mcptest_trace::eval::summarize;
-use mcptest_trace::stats::stratified::mean_interval;
+use mcptest_trace::stats::mean_interval;
 use serde::Serialize;
 
 use super::Remarks;

@@ -75,28 +75,6 @@ fn small_histories_are_kept_whole() {
 }
 
 #[test]
-fn turns_tell_tools_and_errors() {
-    let turn = |role: &str, content: &str| Turn {
-        role: role.to_owned(),
-        content: content.to_owned(),
-    };
-    let flags = |turn: &Turn| {
-        let message = Message::from_turn(turn);
-        (message.tool, message.error)
-    };
-    assert_eq!(flags(&turn("tool", " Error: no such user")), (true, true));
-    assert_eq!(flags(&turn("tool", "ééé")), (true, false));
-    assert_eq!(
-        flags(&turn("assistant", "tool_use a::b with {}")),
-        (true, false)
-    );
-    assert_eq!(
-        flags(&turn("assistant", "Error handling is hard.")),
-        (false, false)
-    );
-}
-
-#[test]
 fn bad_options_are_refused() {
     let good = DecimatorOptions::default();
     assert!(Decimator::new(good).is_ok());

@@ -72,10 +72,6 @@ setters! {
         with_readonly_tools(readonly_tools: impl IntoIterator<Item = impl Into<String>>) => texts(readonly_tools);
         with_verbs(verbs: impl IntoIterator<Item = impl Into<String>>) => texts(verbs);
         with_tools(tools: impl IntoIterator<Item = impl Into<String>>) => texts(tools);
-        with_ignore(ignore: impl IntoIterator<Item = impl Into<String>>) => texts(ignore);
-        with_strict(strict: bool);
         with_all_messages(all_messages: bool);
-        with_max_divergence_score(max_divergence_score: f64) => Some(max_divergence_score);
-        with_fail_on_claimed_but_absent_mutating(fail_on_claimed_but_absent_mutating: bool);
     }
 }

@@ -118,12 +118,6 @@ impl FaultPlan {
     }
 }
 
-setters! {
-    FaultPlan {
-        with_max_detection_ms(max_detection_ms: u64);
-    }
-}
-
 /// What a fault that fires does to its call.
 ///
 /// A closed set: whoever injects faults must be able to do each.

@@ -1,6 +1,5 @@
 //! When things happened around one call, folded into a score.
 
-use crate::setters::setters;
 use serde::Serialize;
 
 /// When things happened around one call, in milliseconds on any one clock.
@@ -29,13 +28,6 @@ impl RecoveryMarks {
     }
 }
 
-setters! {
-    RecoveryMarks {
-        with_detected_ms(detected_ms: u64) => Some(detected_ms);
-        with_recovered_ms(recovered_ms: u64) => Some(recovered_ms);
-    }
-}
-
 /// What the marks of one call come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -58,7 +50,9 @@ pub struct RecoveryScore {
 /// ```
 /// use mcptest_trace::eval::{RecoveryMarks, score_recovery};
 ///
-/// let score = score_recovery(&RecoveryMarks::new(1_000, 3_000).with_detected_ms(10_000));
+/// let mut marks = RecoveryMarks::new(1_000, 3_000);
+/// marks.detected_ms = Some(10_000);
+/// let score = score_recovery(&marks);
 /// assert_eq!(score.user_visible_hang_ms, 9_000);
 /// assert!(!score.clean_timeout);
 /// ```

@@ -69,8 +69,7 @@ fn own_signals(turn: &PerTurn) -> Option<Signals> {
 }
 
 /// What the evidence of a trace says of its signals; nothing without calls and closing.
-#[must_use]
-pub fn signals_from_evidence(
+fn signals_from_evidence(
     trace: &Trace,
     narrative: &NarrativeOptions,
     known: &KnownTools,

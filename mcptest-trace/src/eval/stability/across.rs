@@ -36,22 +36,6 @@ pub struct StabilityAcross {
 }
 
 impl StabilityAcross {
-    /// Whether nothing happened in any run, so that the perfect scores say nothing.
-    ///
-    /// ```
-    /// use mcptest_trace::eval::agent_stability_across;
-    /// use serde_json::json;
-    ///
-    /// let idle = json!({ "conversation": { "turns": [{ "role": "user", "content": "Hi" }] } });
-    /// assert!(agent_stability_across(&[&idle, &idle]).unwrap().judged_nothing());
-    /// let called = json!({ "tool_calls": [{ "name": "search" }] });
-    /// assert!(!agent_stability_across(&[idle, called]).unwrap().judged_nothing());
-    /// ```
-    #[must_use]
-    pub fn judged_nothing(&self) -> bool {
-        self.eventful == 0
-    }
-
     /// How many sub-scores that count are below their floors, over all runs.
     #[must_use]
     pub fn drift_flags(&self) -> usize {

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::setters::setters;
 use crate::trace::Turn;
 use crate::words::words;
 
@@ -141,15 +140,6 @@ impl Default for StabilityOptions {
     }
 }
 
-setters! {
-    StabilityOptions {
-        with_dimensions(dimensions: Dimensions);
-        with_turns(turns: Turns);
-        with_tokens_per_useful_call(tokens_per_useful_call: f64);
-        with_floors(floors: StabilityFloors);
-    }
-}
-
 /// Floors of the sub-scores, each in `0.0..=1.0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -186,14 +176,5 @@ impl StabilityFloors {
             self.redundancy,
             self.cost_per_progress,
         ]
-    }
-}
-
-setters! {
-    StabilityFloors {
-        with_tool_usage_stability(tool_usage_stability: f64);
-        with_response_consistency(response_consistency: f64);
-        with_redundancy(redundancy: f64);
-        with_cost_per_progress(cost_per_progress: f64);
     }
 }

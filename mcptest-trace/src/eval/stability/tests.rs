@@ -311,10 +311,11 @@ fn turns_that_stand_for_a_call_are_left_out_when_asked() {
     let all = agent_stability_with(&swinging(), &StabilityOptions::default());
     assert_eq!(all, agent_stability(&swinging()));
     assert!(all.response_consistency < 0.5);
-    let said = agent_stability_with(
-        &swinging(),
-        &StabilityOptions::default().with_turns(Turns::Said),
-    );
+    let options = StabilityOptions {
+        turns: Turns::Said,
+        ..StabilityOptions::default()
+    };
+    let said = agent_stability_with(&swinging(), &options);
     assert_eq!(said.response_consistency, 1.0);
     assert_eq!(said.scores()[0], all.scores()[0]);
     assert_eq!(said.scores()[2..], all.scores()[2..]);
@@ -324,8 +325,10 @@ fn turns_that_stand_for_a_call_are_left_out_when_asked() {
 fn only_the_dimensions_that_count_make_the_weakest_score_and_raise_flags() {
     let runs = [swinging(), swinging()];
     let across = |scores: &[SubScore]| {
-        let dimensions = Dimensions::from_scores(scores.iter().copied()).unwrap();
-        let options = StabilityOptions::default().with_dimensions(dimensions);
+        let options = StabilityOptions {
+            dimensions: Dimensions::from_scores(scores.iter().copied()).unwrap(),
+            ..StabilityOptions::default()
+        };
         agent_stability_across_with(&runs, options).unwrap()
     };
     let all = agent_stability_across(&runs).unwrap();
@@ -361,7 +364,10 @@ fn only_the_dimensions_that_count_make_the_weakest_score_and_raise_flags() {
 #[test]
 fn what_a_useful_call_may_cost_is_an_option() {
     let par = |tokens| {
-        let options = StabilityOptions::default().with_tokens_per_useful_call(tokens);
+        let options = StabilityOptions {
+            tokens_per_useful_call: tokens,
+            ..StabilityOptions::default()
+        };
         agent_stability_with(&run(&[("search", 1)], 8_000, &[]), &options).cost_per_progress
     };
     assert_eq!(par(TOKENS_PER_USEFUL_CALL), 0.25);

@@ -1,8 +1,8 @@
 //! What does a threshold mean: which limit will a stated share of passing runs meet, what would it
 //! have caught, and does the target tell passed runs from failed ones at all?
 //!
-//! The limit is made from passing runs alone ([`conformal`](crate::stats::conformal)); the power is that of
-//! [`area`](mod@crate::stats::area); the price is what a limit from the *other* agents does to an agent. Nothing is
+//! The limit is made from passing runs alone ([`conformal`](crate::stats::conformal)); the power is the area under
+//! the ROC curve; the price is what a limit from the *other* agents does to an agent. Nothing is
 //! tuned on what is reported.
 //!
 //! ```
@@ -35,6 +35,8 @@ use serde::Serialize;
 use crate::stats::area::ScoredRun;
 use crate::stats::conformal::Share;
 
+pub use crate::stats::area::{Area, AreaWithin};
+pub use crate::stats::concordance::Concordance;
 pub use across::{AcrossCalibration, AcrossLimit, AgentScored, calibrate_across};
 pub use limit::{CrossValidation, CurvePoint, LeftOut, Limit};
 pub use power::{Discrimination, Power};

@@ -5,9 +5,9 @@
 //! each of K agents (all of α for an agent alone). That is weighted Bonferroni, the first step of Holm:
 //! an agent's verdict needs no other agent's data. A finding also needs the practical margin.
 //!
-//! - outcomes: [`boschloo`](crate::stats::boschloo) for an agent, [`stratified`](mod@crate::stats::stratified) for the suite;
-//! - cost: [`rank_sum`](crate::stats::rank_sum) and the interval of [`moses`](crate::stats::moses);
-//! - behaviour: [`energy_distance`](crate::stats::energy_distance) over tools and whole calls, a reading list.
+//! - outcomes: Boschloo's exact test for an agent, an exact stratified test for the suite;
+//! - cost: the exact rank sum, and the interval of Moses;
+//! - behaviour: the energy distance over tools and whole calls, a reading list.
 //!
 //! ```
 //! use mcptest_trace::evidence::compare::{AgentSamples, CompareOptions, RunSample, Sides, compare};
@@ -42,6 +42,8 @@ use crate::stats::rank_sum::RankSum;
 use crate::words::words;
 use gaps::Gaps;
 
+pub use crate::stats::energy_distance::Permuted;
+pub use crate::stats::moses::{Shift, ShiftInterval};
 pub use behaviour::{BehaviourCompared, ChangedArgument, Differences, Occurrence, SuiteBehaviour};
 pub use cost::{CostCompared, OtherMachines, SuiteCost};
 pub use decision::Decision;

@@ -94,8 +94,7 @@ impl Default for CompareOptions {
 
 impl CompareOptions {
     /// The share of α of each of so many agents: α / 2K, and all of it for one alone.
-    #[must_use]
-    pub fn agent_share(&self, agents: usize) -> f64 {
+    pub(super) fn agent_share(&self, agents: usize) -> f64 {
         match self.hypotheses.unwrap_or(agents).max(agents) {
             0 | 1 => self.alpha,
             agents => self.alpha / (2.0 * super::to_f64(agents)),
@@ -103,8 +102,7 @@ impl CompareOptions {
     }
 
     /// The share of α of the suite's own test: α / 2; none with one agent, which has all of it.
-    #[must_use]
-    pub fn suite_share(&self, agents: usize) -> Option<f64> {
+    pub(super) fn suite_share(&self, agents: usize) -> Option<f64> {
         (self.hypotheses.unwrap_or(agents).max(agents) > 1).then_some(self.alpha / 2.0)
     }
 
@@ -114,8 +112,7 @@ impl CompareOptions {
     }
 
     /// The margin of an agent, in points.
-    #[must_use]
-    pub fn margin_of(&self, agent: &str) -> f64 {
+    pub(super) fn margin_of(&self, agent: &str) -> f64 {
         self.agent_margins
             .get(agent)
             .copied()
@@ -125,7 +122,6 @@ impl CompareOptions {
 
 setters! {
     CompareOptions {
-        with_alpha(alpha: f64);
         with_margin(margin: f64);
         with_agent_margins(agent_margins: BTreeMap<String, f64>);
         with_suite_margin(suite_margin: f64);
@@ -136,7 +132,6 @@ setters! {
         with_allow_gone(allow_gone: bool);
         with_empty_baseline(empty_baseline: EmptyBaseline);
         with_inconclusive_passes(inconclusive_passes: bool);
-        with_false_discoveries(false_discoveries: f64);
         with_hypotheses(hypotheses: usize) => Some(hypotheses);
         with_seed(seed: u64);
     }

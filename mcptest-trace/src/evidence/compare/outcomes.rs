@@ -161,7 +161,7 @@ impl Tests {
             smallest: tables.smallest_p(before),
             noticeable_drop: region
                 .as_ref()
-                .and_then(|region| tables.noticeable_drop_in(region, before)),
+                .and_then(|region| tables.noticeable_drop(region, before)),
         };
         let counts = [before, baseline.runs, now, candidate.runs];
         *self.tested.entry(counts).or_insert_with(test)

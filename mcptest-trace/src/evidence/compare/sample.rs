@@ -243,7 +243,6 @@ impl RunSample {
 
 setters! {
     RunSample {
-        with_outcome_recorded(outcome_recorded: bool);
         with_unjudged(unjudged: bool);
         with_cost(cost: Option<Cost>);
         with_recorded_on(recorded_on: Option<String>);

@@ -201,9 +201,8 @@ fn what_cannot_be_judged_is_said() {
 fn what_is_not_judged_is_left_out_and_told() {
     let runs = |passed: usize, unjudged: usize| {
         let judged = vec![RunSample::with_outcome(true); passed];
-        let others = RunSample::default()
-            .with_unjudged(true)
-            .with_outcome_recorded(true);
+        let mut others = RunSample::default().with_unjudged(true);
+        others.outcome_recorded = true;
         let others = vec![others; unjudged];
         [judged, others].concat()
     };

@@ -54,7 +54,6 @@ use sites::Site;
 pub use operator::{Operator, OperatorKind};
 pub use score::{Count, MeanScore, MutantVerdict, MutationScores, OperatorScore, score};
 pub use sites::MutantLabel;
-pub use words::next_identifier;
 
 /// A recorded run of a suite.
 #[derive(Debug, Clone, Copy)]
@@ -81,12 +80,6 @@ impl<'a> RecordedRun<'a> {
             run,
             mutate: !failed,
         }
-    }
-}
-
-setters! {
-    impl ['a] RecordedRun<'a> {
-        with_mutate(mutate: bool);
     }
 }
 
@@ -121,7 +114,6 @@ impl Default for MutantOptions {
 setters! {
     MutantOptions {
         with_per_operator(per_operator: Option<usize>);
-        with_shard(shard: (usize, usize)) => Some(shard);
         with_readonly_tools(readonly_tools: impl IntoIterator<Item = impl Into<String>>) => texts(readonly_tools);
         with_mutating_tools(mutating_tools: impl IntoIterator<Item = impl Into<String>>) => texts(mutating_tools);
         with_seed(seed: u64);

@@ -37,16 +37,7 @@ pub(super) fn is_identifier(text: &str) -> bool {
 }
 
 /// The identifier after this one: its last letter or digit is the next, 9 → 0, z → a, Z → A.
-///
-/// ```
-/// use mcptest_trace::evidence::mutants::next_identifier;
-///
-/// assert_eq!(next_identifier("OWZ4XL"), "OWZ4XM");
-/// assert_eq!(next_identifier("2024-05-29"), "2024-05-20");
-/// assert_eq!(next_identifier("W#9"), "W#0");
-/// ```
-#[must_use]
-pub fn next_identifier(text: &str) -> String {
+pub(super) fn next_identifier(text: &str) -> String {
     let last = text.rfind(|character: char| character.is_ascii_alphanumeric());
     let Some(last) = last else {
         return text.to_owned();

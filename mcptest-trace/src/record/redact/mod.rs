@@ -239,7 +239,7 @@ impl Redactor {
     }
 
     /// [`redact`](Self::redact), and counts what is taken out, by the names of the secrets.
-    pub fn redact_counted(&self, value: &mut Value, counts: &mut RedactionCounts) {
+    fn redact_counted(&self, value: &mut Value, counts: &mut RedactionCounts) {
         if let Some(learned) = &self.learned {
             learned.counted(value, counts);
         }

@@ -20,7 +20,7 @@ const NAME: usize = 180;
 /// Replaces or creates a file: at every instant it is the old one or the new one, whole.
 ///
 /// An error leaves the old file as it was and no temporary file behind.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let temporary = Temporary::with_bytes(path, bytes)?;
     temporary.replace(path)?;
     steps::sync_folder(parent(path));

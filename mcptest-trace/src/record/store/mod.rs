@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use crate::fnv::fnv1a64;
 
-pub use disk::write_atomically;
+pub(crate) use disk::write_atomically;
 pub use error::StoreError;
 pub use lock::Lock;
 pub use render::{render, render_line};

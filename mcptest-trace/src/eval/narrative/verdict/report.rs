@@ -80,8 +80,7 @@ impl NarrativeReport {
     }
 
     /// The highest divergence score that passes, where the report is above it.
-    #[must_use]
-    pub fn too_divergent(&self) -> Option<f64> {
+    fn too_divergent(&self) -> Option<f64> {
         self.max_divergence_score
             .filter(|most| self.divergence_score > *most)
     }

@@ -26,8 +26,9 @@ fn calls_beside_the_plan_are_of_the_tools_that_are_allowed() {
         { "name": "get_order" }, { "name": "refund" }, { "name": "add_note" }, { "name": "refund" },
     ]});
     let allowing = |mode, allow: &[&str]| {
-        let allow = allow.iter().copied().map(ToolPattern::new).collect();
-        validate_trace(&run, &over_writes(mode, &[any("refund")]).with_allow(allow))
+        let mut plan = over_writes(mode, &[any("refund")]);
+        plan.allow = Some(allow.iter().copied().map(ToolPattern::new).collect());
+        validate_trace(&run, &plan)
     };
     for mode in [Subsequence, Unordered, Superset] {
         assert!(allowing(mode, &["refund", "add_*"]).passed);
@@ -50,10 +51,12 @@ fn a_planned_call_may_fail_before_it_succeeds_and_may_succeed_once() {
                 { "call_index": 1, "is_error": false },
             ],
         });
-        let allow = vec![ToolPattern::new("add_note")];
         let plans = [Subsequence, Unordered, Superset].into_iter();
-        let plans = plans.map(|mode| over_writes(mode, &[any("refund")]).with_allow(allow.clone()));
-        let reports = plans.map(|plan| validate_trace(&run, &plan));
+        let reports = plans.map(|mode| {
+            let mut plan = over_writes(mode, &[any("refund")]);
+            plan.allow = Some(vec![ToolPattern::new("add_note")]);
+            validate_trace(&run, &plan)
+        });
         reports
             .map(|report| reasons(&report).join("; "))
             .collect::<Vec<_>>()

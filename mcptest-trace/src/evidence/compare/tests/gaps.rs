@@ -7,7 +7,7 @@ fn with_gaps(outcomes_missing: usize, costs_missing: usize, tokens: u64) -> Vec<
     let mut runs = side(6, tokens, "a");
     for run in runs.iter_mut().take(outcomes_missing) {
         // The gates say it in the recording's place.
-        *run = run.clone().with_outcome_recorded(false);
+        run.outcome_recorded = false;
     }
     for run in runs.iter_mut().rev().take(costs_missing) {
         run.cost = None;
@@ -86,7 +86,7 @@ fn require_not_worse(missing: [usize; 2]) -> Comparison {
 #[test]
 fn what_is_worse_is_red_whatever_is_missing() {
     let mut now = side(0, 1000, "a");
-    now[5] = now[5].clone().with_outcome_recorded(false);
+    now[5].outcome_recorded = false;
     assert_eq!(compare_one(side(6, 1000, "a"), now).exit_status(), 1);
 }
 

@@ -128,10 +128,11 @@ fn the_last_line_says_what_the_first_one_does() {
         assert_eq!(found.notes().pop().unwrap(), last);
     }
     // A comment of one suite says whose the status is.
-    let found = compare(
-        &[worse(), steady()],
-        &CompareOptions::default().with_alpha(0.02),
-    );
+    let options = CompareOptions {
+        alpha: 0.02,
+        ..CompareOptions::default()
+    };
+    let found = compare(&[worse(), steady()], &options);
     let part = found.filter_agents(|agent| agent == "steady__m");
     let (first, last) = (part.headline(), part.notes().pop().unwrap());
     assert!(

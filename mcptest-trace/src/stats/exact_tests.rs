@@ -1,11 +1,12 @@
-//! Exact tests, by looking at every table and at every choice of runs.
+//! Exact tests beside a plain second implementation, which looks at every table and at every choice of runs.
 
-use mcptest_trace::stats::boschloo::boschloo;
-use mcptest_trace::stats::energy_distance::Distances;
-use mcptest_trace::stats::random::Stream;
-use mcptest_trace::stats::rank_sum::RankSum;
-use mcptest_trace::stats::stratified::{Passes, stratified};
 use proptest::prelude::*;
+
+use super::boschloo::boschloo;
+use super::energy_distance::Distances;
+use super::random::Stream;
+use super::rank_sum::RankSum;
+use super::stratified::{Passes, stratified};
 
 /// Runs that passed, of all runs.
 type Share = (usize, usize);
@@ -101,12 +102,12 @@ proptest! {
     #[test]
     fn the_test_of_a_suite_is_the_share_of_all_permutations(agents in prop::collection::vec((share(), share()), 1..4)) {
         let small = |(passed, runs): Share| (passed.min(3), runs.min(3));
-        let agents = agents.into_iter().map(|(before, now)| Passes::new(small(before), small(now)));
+        let agents = agents.into_iter().map(|(before, now)| Passes { before: small(before), now: small(now) });
         let agents: Vec<Passes> = agents.collect();
         let found = stratified(&agents);
         prop_assert!(found.exact);
         prop_assert!((found.worse - permuted(&agents)).abs() < 1e-9, "{found:?}");
-        let back = agents.iter().map(|agent| Passes::new(agent.now, agent.before));
+        let back = agents.iter().map(|agent| Passes { before: agent.now, now: agent.before });
         let back: Vec<Passes> = back.collect();
         prop_assert!((found.better - permuted(&back)).abs() < 1e-9, "{found:?}");
     }
