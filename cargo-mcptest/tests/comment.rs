@@ -6,26 +6,13 @@ mod support;
 use std::fs;
 
 use e2e_support::folder::Folder;
+use e2e_support::git::commit_all;
 use e2e_support::process::Finished;
 use support::four_agents::{four_agents, run};
 use support::mcptest;
 use support::planted::{asks, nothing, package, record};
 
 const MARKDOWN: [&str; 5] = ["report", "--format", "markdown", "--baseline", "before"];
-
-/// Commits all that is in a folder.
-fn commit(folder: &Folder) {
-    let git = |arguments: &[&str]| {
-        let mut command = e2e_support::process::command("git", folder.path());
-        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]);
-        e2e_support::process::run(command.args(arguments)).exits(0);
-    };
-    if !folder.at(".git").exists() {
-        git(&["init", "-q", "--initial-branch=main"]);
-    }
-    git(&["add", "--all"]);
-    git(&["commit", "-qm", "step"]);
-}
 
 fn comment(folder: &Folder) -> Finished {
     mcptest(folder.path(), &MARKDOWN)
@@ -244,7 +231,7 @@ fn agents_that_are_gone_are_counted_where_they_were_asked_for() {
     let kept = run("kept", "late", 100, true, "come").to_string();
     folder.write("suites/cassettes/kept__m.json", kept);
     folder.write("suites/second.yml", format!("{asked}{another}\n"));
-    commit(&folder);
+    commit_all(folder.path(), "step");
     let comments = |folder: &Folder| {
         let arguments = [
             "report",
@@ -292,14 +279,14 @@ fn two_revisions_are_reported_by_the_suites_of_the_second_one() {
     let folder = four_agents();
     fs::remove_dir_all(folder.at("before")).unwrap();
     let suite = fs::read_to_string(folder.at("suites/desk.yml")).unwrap();
-    commit(&folder);
+    commit_all(folder.path(), "step");
     let played = "agents:\n  - { name: code, model: m, prompt: go, runs: 1, calls: { max: 9 }, command: [python, agent.py], playback: {} }\n";
     folder.write("suites/played.yml", played);
     folder.write(
         "suites/cassettes/code__m.json",
         run("code", "late", 100, true, "go").to_string(),
     );
-    commit(&folder);
+    commit_all(folder.path(), "step");
     let report = |folder: &Folder, sides: &[&str]| {
         let arguments = ["report", "--format", "markdown", "--compare"];
         mcptest(folder.path(), &[&arguments, sides].concat())

@@ -4,10 +4,9 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 
 use e2e_support::folder::collect;
-use e2e_support::process;
+use e2e_support::git::commit_all;
 use serde_json::{Value, json};
 use support::four_agents::{AGENTS, four_agents, run, write_runs};
 use support::{good, mcptest, shop};
@@ -124,27 +123,16 @@ fn of_runs_that_were_only_added_it_is_said_what_is_compared() {
     }
 }
 
-fn git(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = process::command("git", folder);
-    command
-        .args(["-c", "user.name=a", "-c", "user.email=a@b"])
-        .args(arguments);
-    process::run(&mut command).exits(0).stdout.trim().to_owned()
-}
-
 #[test]
 fn a_revision_is_compared_without_touching_the_work_tree() {
     let folder = four_agents();
     fs::remove_dir_all(folder.at("before")).unwrap();
     write_runs(&folder, "suites/", 0);
-    git(folder.path(), &["init", "-q", "-b", "main"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-qm", "before"]);
+    let commit = commit_all(folder.path(), "before");
     write_runs(&folder, "suites/", 1);
     let before = collect(folder.path());
     let said = mcptest(folder.path(), &["compare", "main"]).exits(1);
     let [_, head, _] = parts(&said.stdout);
-    let commit = git(folder.path(), &["rev-parse", "main"]);
     assert_eq!(
         head,
         format!(
@@ -153,8 +141,7 @@ fn a_revision_is_compared_without_touching_the_work_tree() {
     );
     assert_eq!(table(&said.stdout), TABLE);
     assert!(collect(folder.path()) == before);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-qm", "now"]);
+    commit_all(folder.path(), "now");
     let same = mcptest(folder.path(), &["compare", "HEAD"]).exits(0);
     assert!(same.stdout.ends_with(ALL_UNCHANGED), "{same}");
     let unknown = mcptest(folder.path(), &["compare", "mian"]).exits(2);

@@ -4,37 +4,10 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 
-use e2e_support::process;
+use e2e_support::git::{commit_all, git};
 use serde_json::Value;
 use support::planted::{asks, compare, nothing, record, record_as, tells, two_agents};
-
-fn git(folder: &Path, arguments: &[&str]) -> String {
-    let identity = [
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@t",
-        "-c",
-        "commit.gpgsign=false",
-    ];
-    let mut command = process::command("git", folder);
-    command.args(identity).args(arguments);
-    process::run(&mut command).exits(0).stdout
-}
-
-/// Commits all that is in a folder.
-fn commit(folder: &Path) {
-    if !folder.join(".git").exists() {
-        git(folder, &["init", "--quiet", "--initial-branch=main"]);
-    }
-    git(folder, &["add", "--all"]);
-    git(
-        folder,
-        &["commit", "--quiet", "--allow-empty", "--message=step"],
-    );
-}
 
 #[test]
 fn another_system_prompt_is_compared_and_told_once() {
@@ -200,7 +173,7 @@ fn the_first_suites_hold_and_an_empty_folder_does_not() {
     fs::rename(folder.at("suites"), folder.at("kept")).unwrap();
     folder.write(".gitignore", "kept\n");
     fs::remove_dir_all(folder.at("before")).unwrap();
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     fs::rename(folder.at("kept"), folder.at("suites")).unwrap();
     let said = compare(folder.path(), &["main"]).exits(0);
     tells(
@@ -216,9 +189,9 @@ fn the_first_suites_hold_and_an_empty_folder_does_not() {
 fn a_revision_is_judged_by_its_own_suites() {
     let folder = two_agents();
     fs::remove_dir_all(folder.at("before")).unwrap();
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     record(&folder, "suites/cassettes/a__m", 0, 1010, nothing);
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     // The work tree forgets the agent that got worse.
     folder.write(
         "suites/desk.yml",
@@ -238,7 +211,7 @@ fn a_recording_that_nobody_asked_for_is_not_gone() {
     let folder = two_agents();
     fs::remove_dir_all(folder.at("before")).unwrap();
     record_as(&folder, "suites/cassettes/left__m", "left", 6, 1, nothing);
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     record(&folder, "suites/cassettes/a__m", 6, 1010, nothing);
     compare(folder.path(), &["main"]).exits(0);
     let suite = [
@@ -247,7 +220,7 @@ fn a_recording_that_nobody_asked_for_is_not_gone() {
         asks("left", "m", "go", 6),
     ];
     folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     let suite = [asks("a", "m", "go", 6), asks("steady", "m", "go", 6)];
     folder.write("suites/desk.yml", format!("agents:\n{}", suite.concat()));
     let said = compare(folder.path(), &["main"]).exits(3);
@@ -293,7 +266,7 @@ fn what_cannot_be_read_of_a_commit_has_its_own_advice() {
     let path = folder.at("suites/cassettes/a__m/run-6.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, &text[..text.len() / 2]).unwrap();
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     fs::write(&path, &text).unwrap();
     let said = compare(folder.path(), &["main"]).exits(3);
     tells(
@@ -341,7 +314,7 @@ fn a_suite_that_was_renamed_is_compared_all_the_same() {
         let from = folder.at(&format!("suites/cassettes/{agent}"));
         fs::rename(from, folder.at(&format!("cassettes/desk/{agent}"))).unwrap();
     }
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     fs::rename(
         folder.at("suites/desk.yml"),
         folder.at("suites/counter.yml"),
@@ -405,7 +378,7 @@ fn an_agent_of_a_deleted_suite_is_gone_though_another_has_its_name() {
         "suites/other.yml",
         format!("agents:\n{}", asks("a", "m", "go", 6)),
     );
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     fs::remove_file(folder.at("suites/other.yml")).unwrap();
     let said = compare(folder.path(), &["main"]).exits(3);
     tells(&said, &["1 gone (`a", "not compared"]);
@@ -418,7 +391,7 @@ fn suites_that_moved_are_no_first_suites() {
     fs::remove_dir_all(folder.at("before")).unwrap();
     fs::create_dir_all(folder.at("old")).unwrap();
     fs::rename(folder.at("suites"), folder.at("old/suites")).unwrap();
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     fs::rename(folder.at("old/suites"), folder.at("suites")).unwrap();
     compare(folder.path(), &["main"]).exits(3);
 }
@@ -456,9 +429,9 @@ fn a_baseline_does_not_lose_an_agent_that_is_gone() {
 fn two_revisions_are_compared_beside_a_broken_work_tree() {
     let folder = two_agents();
     fs::remove_dir_all(folder.at("before")).unwrap();
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     record(&folder, "suites/cassettes/a__m", 0, 1010, nothing);
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     folder.write("suites/desk.yml", "agents: [");
     compare(folder.path(), &["HEAD~1", "HEAD"]).exits(1);
     compare(folder.path(), &["HEAD~1"]).exits(2);
@@ -576,7 +549,7 @@ fn a_renamed_agent_is_new_where_agents_may_be_gone() {
 fn a_renamed_agent_is_advised_by_what_the_baseline_is() {
     let folder = two_agents();
     compare(folder.path(), &["--accept", "results"]).exits(0);
-    commit(folder.path());
+    commit_all(folder.path(), "step");
     fs::rename(
         folder.at("suites/cassettes/a__m"),
         folder.at("suites/cassettes/b__m"),

@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 
 use e2e_support::folder::{Folder, collect};
-use e2e_support::process;
+use e2e_support::git::{commit_all, git};
 use serde_json::{Value, json};
 use support::four_agents::run;
 use support::mcptest;
@@ -15,19 +15,6 @@ use support::page::piece;
 const SUITE: &str = "agents:\n\
     - { name: falling, model: m, prompt: go, runs: 6, calls: { max: 9 } }\n\
     - { name: steady, model: m, prompt: go, runs: 6, calls: { max: 9 } }\n";
-
-fn git(folder: &Folder, arguments: &[&str]) -> String {
-    let mut git = process::command("git", folder.path());
-    git.args(["-c", "user.name=a", "-c", "user.email=a@b"])
-        .args(arguments);
-    process::run(&mut git).exits(0).stdout.trim().to_owned()
-}
-
-fn commit(folder: &Folder, subject: &str) -> String {
-    git(folder, &["add", "-A"]);
-    git(folder, &["commit", "-qm", subject]);
-    git(folder, &["rev-parse", "HEAD"])
-}
 
 /// Six runs of an agent, of which so many pass; other bytes with another number.
 fn record(folder: &Folder, agent: &str, prompt: &str, passed: u64, number: u64) {
@@ -55,17 +42,16 @@ fn repository() -> Folder {
         .with_file("src/lib.rs", "")
         .with_file("suites/desk.yml", SUITE)
         .with_file("cassettes.md", "no recording");
-    git(&folder, &["init", "-q", "-b", "main"]);
     record(&folder, "falling", "go", 6, 1);
     record(&folder, "steady", "go", 5, 1);
-    commit(&folder, "One");
+    commit_all(folder.path(), "One");
     folder.write("src/lib.rs", "// other code\n");
-    commit(&folder, "No recording");
+    commit_all(folder.path(), "No recording");
     record(&folder, "falling", "go", 6, 2);
-    commit(&folder, "Two </script><b>bold</b>");
+    commit_all(folder.path(), "Two </script><b>bold</b>");
     record(&folder, "falling", "go", 0, 3);
     record(&folder, "steady", "go", 5, 3);
-    commit(&folder, "Three");
+    commit_all(folder.path(), "Three");
     folder
 }
 
@@ -150,7 +136,7 @@ fn a_fall_that_takes_several_commits_to_show_is_marked_where_it_began() {
     };
     for number in 4..14 {
         two(number < 9, number);
-        commit(&folder, &format!("Commit {number}"));
+        commit_all(folder.path(), &format!("Commit {number}"));
     }
     let page = page(&folder, &[]);
     let changes = page["agents"][1]["changes"].as_array().unwrap();
@@ -168,15 +154,15 @@ fn a_fall_that_takes_several_commits_to_show_is_marked_where_it_began() {
 fn a_merge_is_one_step_and_blames_no_commit_of_another_branch() {
     let folder = repository();
     record(&folder, "falling", "go", 6, 4);
-    commit(&folder, "Good again");
-    git(&folder, &["switch", "-qc", "branch"]);
+    commit_all(folder.path(), "Good again");
+    git(folder.path(), &["switch", "-qc", "branch"]);
     record(&folder, "falling", "go", 0, 5);
-    commit(&folder, "Broken on a branch");
-    git(&folder, &["switch", "-q", "main"]);
+    commit_all(folder.path(), "Broken on a branch");
+    git(folder.path(), &["switch", "-q", "main"]);
     record(&folder, "steady", "go", 5, 6);
-    commit(&folder, "Steady alone");
+    commit_all(folder.path(), "Steady alone");
     git(
-        &folder,
+        folder.path(),
         &["merge", "-q", "--no-ff", "-m", "Merge", "branch"],
     );
     let page = page(&folder, &[]);
@@ -208,9 +194,9 @@ fn a_recording_that_did_not_change_is_judged_once() {
         "suites/cassettes/steady__m/run-1.json",
         run("steady", "find", 9, true, "go").to_string(),
     );
-    commit(&folder, "Four");
+    commit_all(folder.path(), "Four");
     fs::write(&path, kept).unwrap();
-    commit(&folder, "Five");
+    commit_all(folder.path(), "Five");
     let page = page(&folder, &[]);
     assert_eq!(page["files"], 31);
     assert_eq!(points(&page, 1).len(), 4);
@@ -219,7 +205,7 @@ fn a_recording_that_did_not_change_is_judged_once() {
 #[test]
 fn it_begins_at_a_revision_or_at_the_twentieth_commit() {
     let folder = repository();
-    let second = git(&folder, &["rev-parse", "HEAD~1"]);
+    let second = git(folder.path(), &["rev-parse", "HEAD~1"]);
     let since = page(&folder, &[&second]);
     assert_eq!(of_commits(&since, "name")[0], json!(second));
     assert_eq!(points(&since, 0), [[0, 6, 6], [1, 0, 6]]);
@@ -227,7 +213,7 @@ fn it_begins_at_a_revision_or_at_the_twentieth_commit() {
     assert_eq!(points(&since, 1), [[0, 5, 6], [1, 5, 6]]);
     for number in 4..24 {
         record(&folder, "steady", "go", 5, number);
-        commit(&folder, &format!("Commit {number}"));
+        commit_all(folder.path(), &format!("Commit {number}"));
     }
     let last = page(&folder, &[]);
     let subjects = of_commits(&last, "subject");
@@ -239,7 +225,7 @@ fn it_begins_at_a_revision_or_at_the_twentieth_commit() {
 fn another_prompt_is_told_and_not_judged() {
     let folder = repository();
     record(&folder, "steady", "go away", 0, 4);
-    commit(&folder, "Another prompt");
+    commit_all(folder.path(), "Another prompt");
     let page = page(&folder, &[]);
     assert_eq!(
         page["agents"][1]["changes"],
@@ -254,7 +240,7 @@ fn an_agent_that_loses_recordings_and_one_that_cannot_be_read_are_told() {
     let folder = repository();
     fs::remove_file(folder.at("suites/cassettes/steady__m/run-6.json")).unwrap();
     folder.write("suites/cassettes/falling__m/run-1.json", "{ broken");
-    commit(&folder, "Broken");
+    commit_all(folder.path(), "Broken");
     let page = page(&folder, &[]);
     assert_eq!(points(&page, 1).last(), Some(&[3, 5, 5]));
     assert_eq!(points(&page, 0).last(), Some(&[3, 0, 5]));
@@ -283,9 +269,9 @@ fn where_there_is_no_history_it_is_told() {
     let none = mcptest(folder.path(), &["report", "--history", "-o", "x.html"]).exits(2);
     assert!(none.stderr.starts_with("error: `"), "{none}");
     assert!(none.stderr.contains("is in no git repository"), "{none}");
-    git(&folder, &["init", "-q", "-b", "main"]);
-    git(&folder, &["add", "src"]);
-    git(&folder, &["commit", "-qm", "no recordings"]);
+    git(folder.path(), &["init", "-q", "-b", "main"]);
+    git(folder.path(), &["add", "src"]);
+    git(folder.path(), &["commit", "-qm", "no recordings"]);
     let none = mcptest(folder.path(), &["report", "--history", "-o", "x.html"]).exits(0);
     assert!(folder.at("x.html").exists(), "{none}");
     let overview = piece(
@@ -315,15 +301,15 @@ fn a_run_that_takes_longer_or_costs_more_is_found_in_its_commit() {
             }
         };
         timed(20, 100, "ci");
-        commit(&folder, "Timed");
+        commit_all(folder.path(), "Timed");
         timed(21, 100, "ci");
-        commit(&folder, "Timed again");
+        commit_all(folder.path(), "Timed again");
         folder.write(
             "suites/desk.yml",
             format!("prices: {{ m: {{ prompt: 1, completion: 1 }} }}\n{SUITE}"),
         );
         timed(22, 300, machine);
-        commit(&folder, "Slow");
+        commit_all(folder.path(), "Slow");
         let page = page(&folder, &["HEAD~2"]);
         let changes = page["agents"][1]["changes"].as_array().unwrap();
         assert_eq!(changes.len(), usize::from(found), "{changes:?}");
@@ -358,7 +344,7 @@ fn a_run_that_costs_more_is_found_in_its_commit() {
             let path = format!("suites/cassettes/falling__m/run-{place}.json");
             folder.write(&path, run.to_string());
         }
-        commit(&folder, subject);
+        commit_all(folder.path(), subject);
     }
     let page = page(&folder, &["HEAD~1"]);
     let changes = page["agents"][0]["changes"].as_array().unwrap();
@@ -371,19 +357,19 @@ fn a_run_that_costs_more_is_found_in_its_commit() {
 #[test]
 fn committed_results_are_a_history() {
     let folder = repository();
-    git(&folder, &["checkout", "-q", "--orphan", "results"]);
-    git(&folder, &["rm", "-rq", "--cached", "."]);
+    git(folder.path(), &["checkout", "-q", "--orphan", "results"]);
+    git(folder.path(), &["rm", "-rq", "--cached", "."]);
     folder.write(".gitignore", "cassettes/\npage.html\ntarget/\n");
     let save = |subject: &str| {
         mcptest(folder.path(), &["compare", "--accept", "baseline"]).exits(0);
-        commit(&folder, subject);
+        commit_all(folder.path(), subject);
     };
     record(&folder, "falling", "go", 6, 1);
     save("One");
     record(&folder, "steady", "go", 5, 7);
     save("Steady alone");
     folder.write("shop/package.json", "{}");
-    commit(&folder, "No result");
+    commit_all(folder.path(), "No result");
     record(&folder, "falling", "go", 0, 4);
     save("Fallen");
     let page = page(&folder, &[]);

@@ -7,6 +7,7 @@ mod support;
 use std::fs;
 
 use e2e_support::folder::{Folder, collect};
+use e2e_support::git::git;
 use e2e_support::process::{Finished, command, run};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
@@ -60,10 +61,6 @@ fn init(folder: &Folder, more: &[&str]) -> Finished {
         .chain(words)
         .collect();
     mcptest(folder, None, &arguments)
-}
-
-fn git(folder: &Folder, arguments: &[&str]) -> Finished {
-    run(command("git", folder.path()).args(arguments)).exits(0)
 }
 
 #[test]
@@ -228,7 +225,7 @@ fn gitignore_gets_the_line_that_it_lacks() {
         (Some("*.new\n"), Some("*.new\n")),
     ] {
         let folder = Folder::new();
-        git(&folder, &["init", "--quiet"]);
+        git(folder.path(), &["init", "--quiet"]);
         if let Some(before) = before {
             folder.write(".gitignore", before);
         }
@@ -242,7 +239,7 @@ fn gitignore_gets_the_line_that_it_lacks() {
     let folder = Folder::new()
         .with_file(".gitignore", "*.snap.new\n")
         .with_file("below/.keep", "");
-    git(&folder, &["init", "--quiet"]);
+    git(folder.path(), &["init", "--quiet"]);
     let below = folder.at("below");
     let words = agent::program("agent");
     let mut line = command(env!("CARGO_BIN_EXE_cargo-mcptest"), &below);
@@ -253,7 +250,10 @@ fn gitignore_gets_the_line_that_it_lacks() {
         below.join("target/mcptest/report.html").is_file(),
         "{reported}"
     );
-    let seen = git(&folder, &["status", "--porcelain", "--untracked-files=all"]);
+    let seen = git(
+        folder.path(),
+        &["status", "--porcelain", "--untracked-files=all"],
+    );
     let seen: Vec<&str> = seen.stdout.lines().collect();
     assert_eq!(
         seen,

@@ -2,36 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use e2e_support::folder::{Folder, collect};
-use e2e_support::process;
+use e2e_support::git::{commit_all, git};
 
 use super::Revision;
-
-/// Runs git as nobody in particular.
-fn git(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = process::command("git", folder);
-    command.args([
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@b",
-        "-c",
-        "protocol.file.allow=always",
-    ]);
-    let output = command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "git {arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
 
 /// A repository whose package has other recordings now than in its first commit.
 fn repository() -> Folder {
@@ -42,11 +17,9 @@ fn repository() -> Folder {
         .with_file("shop/src/data.json", "not read")
         .with_file("named/elsewhere/x.json", "named")
         .with_file("desk/cassettes/other.json", "of another package");
-    git(folder.path(), &["init", "-q", "-b", "main"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-qm", "one"]);
+    commit_all(folder.path(), "one");
     folder.write("shop/suites/cassettes/a__m/run-1.json", "two");
-    git(folder.path(), &["commit", "-qam", "two"]);
+    commit_all(folder.path(), "two");
     folder
 }
 

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use e2e_support::folder::{Folder, collect};
+use e2e_support::git::git;
 use e2e_support::process::{command, run};
 use scripted_provider::{Provider, Script};
 use serde_json::{Value, json};
 
-use crate::job::git;
 use crate::machine::{JobResult, Machine};
 
 /// What authorises with the scripted provider.

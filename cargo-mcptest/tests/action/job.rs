@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::{Deref, DerefMut};
-use std::path::Path;
 
 use e2e_support::folder::collect;
+use e2e_support::git::{commit_all, git};
 use serde_json::{Value, json};
 
 use crate::machine::{JobResult, Machine};
@@ -28,15 +28,6 @@ impl DerefMut for Job {
     fn deref_mut(&mut self) -> &mut Machine {
         &mut self.machine
     }
-}
-
-/// Runs git in a folder, as somebody.
-pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
-    let mut git = e2e_support::process::command("git", folder);
-    git.args(["-c", "user.name=a", "-c", "user.email=a@b"])
-        .args(arguments);
-    let said = e2e_support::process::run(&mut git).exits(0);
-    said.stdout.trim().to_owned()
 }
 
 impl Job {
@@ -67,12 +58,9 @@ impl Job {
             &origin,
             &["config", "uploadpack.allowAnySHA1InWant", "true"],
         );
-        git(&origin, &["add", "-A"]);
-        git(&origin, &["commit", "-qm", "before"]);
-        let base = git(&origin, &["rev-parse", "HEAD"]);
+        let base = commit_all(&origin, "before");
         write_runs(&job.folder, "origin/suites/", 1);
-        git(&origin, &["add", "-A"]);
-        git(&origin, &["commit", "-qm", "now"]);
+        commit_all(&origin, "now");
         let address = format!("file://{}", origin.display());
         git(
             job.folder.path(),

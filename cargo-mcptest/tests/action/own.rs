@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use e2e_support::folder::Folder;
+use e2e_support::git::git;
 use serde_json::Value;
 
-use crate::job::git;
 use crate::machine::Machine;
 
 fn workspace() -> &'static Path {

@@ -16,6 +16,7 @@
 pub mod clerk;
 mod downloads;
 pub mod folder;
+pub mod git;
 pub mod live;
 pub mod outcome;
 pub mod process;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::need::browser;
 use crate::support::folder::Folder;
+use crate::support::git;
 use crate::support::process;
 use crate::support::workshop;
 
@@ -106,12 +107,11 @@ fn record(folder: &Folder, commit: u64, passing: u64) {
 }
 
 fn git(folder: &Folder, day: &str, arguments: &[&str]) {
-    let mut git = process::command("git", folder.path());
-    git.args(["-c", "user.name=a", "-c", "user.email=a@b"]);
+    let mut git = git::command(folder.path(), arguments);
     for name in ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"] {
         git.env(name, format!("{day}T12:00:00Z"));
     }
-    process::run(git.args(arguments)).exits(0);
+    process::run(&mut git).exits(0);
 }
 
 fn commit(folder: &Folder, day: &str, subject: &str) {
