@@ -48,7 +48,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use clap::Parser as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::Import;
@@ -183,6 +183,13 @@ impl Desk {
 }
 
 /// Lines of JSON.
+/// A record with one message of a user and its answer.
+fn record(id: &str, prompt: &str, answer: &str) -> Value {
+    json!({ "id": id, "model": "m", "messages": [
+        { "role": "user", "content": prompt }, { "role": "assistant", "content": answer },
+    ] })
+}
+
 fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }

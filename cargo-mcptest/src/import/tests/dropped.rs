@@ -1,19 +1,13 @@
 //! What an import passes over is said, with the place of all of it.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Desk, lines};
-
-fn record(id: &str, said: &str) -> Value {
-    json!({ "id": id, "model": "m", "messages": [
-        { "role": "user", "content": "p" }, { "role": "assistant", "content": said },
-    ] })
-}
+use super::{Desk, lines, record};
 
 #[test]
 fn packed_files_and_broken_links_of_a_folder_are_reported() {
     let desk = Desk::new();
-    desk.write("logs/a.jsonl", lines(&[record("a", "1")]));
+    desk.write("logs/a.jsonl", lines(&[record("a", "p", "1")]));
     desk.write("logs/b.jsonl.gz", [0x1f, 0x8b, 8, 0]);
     desk.write("logs/notes.txt.gz", [0x1f, 0x8b, 8, 0]);
     #[cfg(unix)]
@@ -22,7 +16,7 @@ fn packed_files_and_broken_links_of_a_folder_are_reported() {
             std::os::unix::fs::symlink(to, desk.path().join("logs").join(name)).unwrap();
         };
         link("gone.jsonl", "c.jsonl");
-        desk.write("elsewhere/d.jsonl", lines(&[record("d", "2")]));
+        desk.write("elsewhere/d.jsonl", lines(&[record("d", "p", "2")]));
         link("../elsewhere/d.jsonl", "d.jsonl");
     }
     let said = desk.import(&["logs", "--agent", "x"]);
@@ -45,8 +39,11 @@ fn packed_files_and_broken_links_of_a_folder_are_reported() {
 #[test]
 fn both_of_two_runs_with_one_identifier_are_named() {
     let desk = Desk::new();
-    desk.write("a.jsonl", lines(&[record("b", "0"), record("a", "1")]));
-    desk.write("b.jsonl", lines(&[record("a", "2")]));
+    desk.write(
+        "a.jsonl",
+        lines(&[record("b", "p", "0"), record("a", "p", "1")]),
+    );
+    desk.write("b.jsonl", lines(&[record("a", "p", "2")]));
     let said = desk.import(&["a.jsonl", "b.jsonl", "--agent", "x"]);
     assert_eq!(said.status, 1, "{said:?}");
     assert!(
@@ -103,7 +100,7 @@ fn what_is_refused_by_name_is_not_told_to_be_named() {
 fn a_suite_in_a_folder_of_recordings_is_refused() {
     let desk = Desk::new();
     desk.write("Cargo.toml", "[package]\nname = \"desk\"\n");
-    desk.write("log.jsonl", lines(&[record("a", "1")]));
+    desk.write("log.jsonl", lines(&[record("a", "p", "1")]));
     for folder in ["cassettes", "snapshots", ".old"] {
         let suite = format!("suites/{folder}/x.yml");
         let said = desk.import_into(&suite, &["log.jsonl"]);

@@ -1,14 +1,8 @@
 //! What an import says of what it meets, and leaves to be done.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Desk, lines};
-
-fn record(id: &str, prompt: &str, said: &str) -> Value {
-    json!({ "id": id, "model": "m", "messages": [
-        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
-    ] })
-}
+use super::{Desk, lines, record};
 
 /// Whichever comes first, and though the suite that named them is gone.
 #[test]

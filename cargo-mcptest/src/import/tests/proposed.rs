@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Desk, lines};
+use super::{Desk, lines, record};
 
 /// Which runs look bad is said, with what is seen in them.
 #[test]
@@ -21,9 +21,9 @@ fn runs_that_look_bad_are_named() {
     };
     let desk = Desk::new();
     let runs = [
-        talk(1, "Shipped."),
-        talk(2, ""),
-        talk(3, "It is on its way."),
+        record(1, "Shipped."),
+        record(2, ""),
+        record(3, "It is on its way."),
     ];
     desk.write("log.jsonl", lines(&runs));
     let said = desk.import(&["log.jsonl", "--check"]);
@@ -221,7 +221,7 @@ fn the_options_of_an_import_stand_in_its_suite() {
 #[test]
 fn the_name_of_an_agent_is_remembered_as_it_is_written() {
     let desk = Desk::new();
-    desk.write("log.jsonl", lines(&[talk("r1", "p", "x")]));
+    desk.write("log.jsonl", lines(&[record("r1", "p", "x")]));
     assert_eq!(desk.import(&["log.jsonl", "--agent", "A\nB"]).status, 0);
     let suite = desk.suite();
     assert!(
@@ -231,22 +231,16 @@ fn the_name_of_an_agent_is_remembered_as_it_is_written() {
     assert!(suite.contains("  - name: \"A B\"\n"), "{suite}");
 }
 
-fn talk(id: &str, prompt: &str, said: &str) -> Value {
-    json!({ "id": id, "model": "m", "messages": [
-        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
-    ] })
-}
-
 /// What no run did well is asked of the next all the same, and nobody shall take it for good.
 #[test]
 fn agents_of_which_every_run_looks_bad_are_said_to_be_known_for_nothing() {
     let desk = Desk::new();
     let runs = [
-        talk("a", "p", ""),
-        talk("b", "p", ""),
-        talk("c", "q", ""),
-        talk("d", "r", "Hi."),
-        talk("e", "r", ""),
+        record("a", "p", ""),
+        record("b", "p", ""),
+        record("c", "q", ""),
+        record("d", "r", "Hi."),
+        record("e", "r", ""),
     ];
     desk.write("log.jsonl", lines(&runs));
     let said = desk.import(&["log.jsonl"]);
@@ -270,7 +264,7 @@ fn many_agents_of_one_run_are_told_how_to_be_one() {
     for number in 0..3 {
         desk.write(
             &format!("logs/{number}.json"),
-            talk(&number.to_string(), "p", "x").to_string(),
+            record(&number.to_string(), "p", "x").to_string(),
         );
     }
     let hint = "note: 3 agents have one run each. To make one agent of several runs: ";
@@ -294,7 +288,7 @@ fn many_agents_of_one_run_are_told_how_to_be_one() {
 #[test]
 fn a_grouping_by_what_no_run_has_is_told() {
     let desk = Desk::new();
-    desk.write("a.json", talk("1", "p", "x").to_string());
+    desk.write("a.json", record("1", "p", "x").to_string());
     for by in ["/nosuch", "task"] {
         let said = desk.import(&["a.json", "--group-by", by, "--check"]);
         let told = said.err.contains("no run has the field to group by\n");
@@ -339,7 +333,7 @@ fn results_that_no_rule_matches_stay_unknown_and_are_said_to() {
 #[test]
 fn a_system_prompt_that_all_agents_have_is_a_default() {
     let says = |id: &str, system: &str, prompt: &str| {
-        let mut run = talk(id, prompt, "x");
+        let mut run = record(id, prompt, "x");
         run["system"] = json!(system);
         run
     };
@@ -359,7 +353,7 @@ fn a_system_prompt_that_all_agents_have_is_a_default() {
     // The same import finds its agents, and another gets none of it.
     let again = desk.import(&["log.jsonl"]);
     assert!(!again.out.contains("the suite does not have"), "{again:?}");
-    desk.write("other.jsonl", lines(&[talk("c", "r", "x")]));
+    desk.write("other.jsonl", lines(&[record("c", "r", "x")]));
     let other = desk.import(&["other.jsonl"]);
     assert!(
         other
@@ -377,7 +371,7 @@ fn a_system_prompt_that_all_agents_have_is_a_default() {
     for runs in [
         vec![says("a", "s", "p")],
         vec![says("a", "s", "p"), says("b", "t", "q")],
-        vec![says("a", "s", "p"), talk("b", "q", "x")],
+        vec![says("a", "s", "p"), record("b", "q", "x")],
     ] {
         let suite = first(&runs).suite();
         assert!(

@@ -2,17 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Desk, lines};
+use super::{Desk, lines, record};
 use mcptest_trace::record::store::Store;
 
 use crate::import::store::layout;
 use crate::import::writing::Sink;
-
-fn record(id: &str, prompt: &str, said: &str) -> Value {
-    json!({ "id": id, "model": "m", "messages": [
-        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
-    ] })
-}
 
 fn files(desk: &Desk) -> Vec<(String, Vec<u8>)> {
     let root = desk.path().join("suites");

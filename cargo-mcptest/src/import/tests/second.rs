@@ -1,14 +1,6 @@
 //! Imports beside what other suites have.
 
-use serde_json::{Value, json};
-
-use super::{Desk, lines};
-
-fn record(id: &str, prompt: &str, said: &str) -> Value {
-    json!({ "id": id, "model": "m", "messages": [
-        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
-    ] })
-}
+use super::{Desk, lines, record};
 
 /// Two logs of an agent `desk`, which asks for other things in each, and a suite of the first.
 fn desk() -> Desk {

@@ -1,14 +1,6 @@
 //! An import taken back.
 
-use serde_json::{Value, json};
-
-use super::{Desk, lines};
-
-fn record(id: &str, prompt: &str, said: &str) -> Value {
-    json!({ "id": id, "model": "m", "messages": [
-        { "role": "user", "content": prompt }, { "role": "assistant", "content": said },
-    ] })
-}
+use super::{Desk, lines, record};
 
 fn two() -> String {
     lines(&[record("a", "p", "1"), record("b", "p", "2")])
