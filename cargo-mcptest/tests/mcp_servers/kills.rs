@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use e2e_support::dice::Dice;
 use e2e_support::folder::Folder;
 use e2e_support::live::desk::HttpServer;
 use e2e_support::process::run;
@@ -22,18 +23,6 @@ const KILLS: usize = 20;
 
 /// Marks what a recording starts, in its environment.
 const MARK: &str = "MCPTEST_KILLS_MARK";
-
-/// Numbers that are the same in every run of the test (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn part_of(&mut self, whole: Duration) -> Duration {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        whole.mul_f64(f64::from(u32::try_from(self.0 >> 32).unwrap()) / f64::from(u32::MAX))
-    }
-}
 
 /// The runs that are kept, each with its bytes; each can be read.
 fn kept(folder: &Folder) -> BTreeMap<String, Vec<u8>> {

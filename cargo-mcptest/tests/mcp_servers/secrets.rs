@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use e2e_support::folder::Folder;
 use e2e_support::live::desk::HttpServer;
 use e2e_support::process::run;
@@ -12,20 +14,8 @@ use super::{asks, mcptest, provider, says, suite};
 
 /// Bytes as base64 has them, for each of the three places where they may begin.
 fn base64(bytes: &[u8]) -> Vec<String> {
-    const SIGNS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let encoded = |skipped: usize| {
-        let padded = [&vec![0; skipped], bytes].concat();
-        let mut text = String::new();
-        for chunk in padded.chunks(3) {
-            let mut bits = 0_u32;
-            for place in 0..3 {
-                bits = bits << 8 | u32::from(chunk.get(place).copied().unwrap_or_default());
-            }
-            for place in (0..4).rev() {
-                let sign = usize::try_from(bits >> (6 * place) & 63).unwrap();
-                text.push(char::from(SIGNS[sign]));
-            }
-        }
+        let text = STANDARD_NO_PAD.encode([&vec![0; skipped], bytes].concat());
         // What also holds bits of neighbours is left out.
         let from = [0, 2, 3][skipped];
         text[from..(skipped + bytes.len()) * 8 / 6].to_owned()

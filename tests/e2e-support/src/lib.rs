@@ -14,6 +14,7 @@
 )]
 
 pub mod clerk;
+pub mod dice;
 mod downloads;
 pub mod folder;
 pub mod git;

@@ -7,24 +7,13 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use e2e_support::dice::Dice;
+
 use super::function_crate::{RecordingFolder, counting};
 
 /// How many runs are declared, and how many processes are killed.
 const RUNS: usize = 8;
 const KILLS: usize = 40;
-
-/// Numbers that are the same in every run of the test (xorshift).
-struct Dice(u64);
-
-impl Dice {
-    /// A part of this time.
-    fn part_of(&mut self, whole: Duration) -> Duration {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        whole.mul_f64(f64::from(u32::try_from(self.0 >> 32).unwrap()) / f64::from(u32::MAX))
-    }
-}
 
 /// Records, and kills the process after a time, unless it ended before that. Says whether it was
 /// killed.

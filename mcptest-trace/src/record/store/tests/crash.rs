@@ -7,24 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::stats::random::Stream;
 
 const TASK: &str = "MCPTEST_STORE_TEST_TASK";
 const PLACE: &str = "MCPTEST_STORE_TEST_PLACE";
 const SEED: &str = "MCPTEST_STORE_TEST_SEED";
 const KILLS: u64 = 72;
-
-/// A small generator, the same everywhere (splitmix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit
-    }
-}
 
 /// This test binary again, as a recorder.
 fn spawn(task: &str, place: &Path, seed: u64) -> Child {
@@ -69,7 +57,7 @@ fn a_recorder() {
 }
 
 fn record_for_ever(place: &Path, form: Form, seed: u64) {
-    let mut random = Random(seed);
+    let mut random = Stream::from_seed(seed);
     let store = store(place, form);
     let _lock = Lock::acquire_in(place.parent().unwrap(), &layout(place, form), || {}).unwrap();
     say("ready");
@@ -194,7 +182,7 @@ fn lines(child: &mut Child) -> std::io::Lines<BufReader<ChildStdout>> {
 #[test]
 fn killed_recorders_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let mut random = Random(20_260_131);
+    let mut random = Stream::from_seed(20_260_131);
     let mut ledgers: VecDeque<(Form, Ledger)> = FORMS
         .map(|form| (form, Ledger::default()))
         .into_iter()
@@ -210,7 +198,7 @@ fn killed_recorders_lose_nothing() {
             said.by_ref().any(|line| line.unwrap() == "ready"),
             "the recorder did not start"
         );
-        thread::sleep(Duration::from_micros(random.below(60_000)));
+        thread::sleep(Duration::from_micros(random.below(60_000) as u64));
         child.kill().unwrap();
         child.wait().unwrap();
         // A line may be cut; one that is whole was said.
