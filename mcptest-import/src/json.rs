@@ -29,12 +29,3 @@ pub(crate) fn unwrap_json_text_with_changes(value: &Value, changes: &mut Vec<Cha
         other => other.clone(),
     }
 }
-
-/// A text in which only the first characters are shown.
-#[must_use]
-pub fn shorten(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}

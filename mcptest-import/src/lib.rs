@@ -48,7 +48,7 @@ pub use input::{
     Change, Input, NamedFile, NamedFiles, Record, RecordPlace, Split, Unreadable, find_files,
 };
 pub use joining::{Joined, Joiner};
-pub use json::{shorten, unwrap_json_text};
+pub use json::unwrap_json_text;
 pub use kind::FormatKind;
 pub use loss::{LossReason, Lost};
 pub use mapping::{Mapping, RunUnit, Subagents};

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::ContractReport;
 use super::finding::Finding;
-use mcptest_trace::text::{pluralize, unbroken_words};
+use mcptest_trace::text::{pluralize, truncate, unbroken_words};
 
 /// The widest line.
 const COLUMNS: usize = 100;
@@ -89,7 +89,7 @@ fn lines(finding: &Finding) -> Vec<String> {
         let reason = call
             .reason
             .as_deref()
-            .map(|it| format!(": {}", truncate(it)));
+            .map(|it| format!(": {}", truncate(it, REASON)));
         lines.extend(wrap(
             "      ",
             &format!("{place}{}", reason.unwrap_or_default()),
@@ -104,13 +104,6 @@ fn lines(finding: &Finding) -> Vec<String> {
         lines.push(format!("      … {}", pluralize(more, "more call")));
     }
     lines
-}
-
-fn truncate(text: &str) -> String {
-    match text.char_indices().nth(REASON) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// A text in lines, the first behind a mark and the others below its text. Words that are longer than a line are cut.

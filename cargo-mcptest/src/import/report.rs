@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use mcptest_trace::text::{escape_line, pluralize};
+use mcptest_trace::text::{escape_line, pluralize, truncate};
 use serde_json::{Value, json};
 
-use mcptest_import::shorten;
 use mcptest_import::{Change, LossReason, Lost, Unreadable};
 
 use super::reason::Reason;
@@ -54,7 +53,8 @@ impl Reports {
         let of_reason = self.reasons.entry(reason.into()).or_default();
         of_reason.count += 1;
         let lines = detail.lines().map(escape_line);
-        let text = shorten(&lines.collect::<Vec<_>>().join("\n"), LONGEST);
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let text = truncate(&text, LONGEST).into_owned();
         let details = &mut of_reason.details;
         let known = details.iter().position(|detail| detail.text == text);
         let known = known.or_else(|| {

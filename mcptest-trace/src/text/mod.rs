@@ -32,6 +32,5 @@ pub use short::{escape_outer_spaces, kind, short_json, shorten};
 pub use skeleton::{find_lookalike, lookalike_pairs};
 pub use slug::slug;
 pub use suggest::{misspelt, nearest, quoted_list};
-pub(crate) use truncate::truncate;
-pub use truncate::truncate_lines;
+pub use truncate::{truncate, truncate_lines};
 pub use variable_name::variable_name;

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 use mcptest_suite::escape_line;
+use mcptest_trace::text::truncate;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use serde_json::Value;
 
@@ -122,7 +123,7 @@ impl fmt::Display for ListError {
             Self::Closed => f.write_str("the connection closed before it answered `tools/list`"),
             Self::Service(error) => write!(f, "{error}"),
             Self::NotAList { answer } => {
-                let shown = shorten(&answer.to_string());
+                let shown = truncate(&answer.to_string(), SHOWN);
                 write!(f, "its answer to `tools/list` is no list of tools: {shown}")
             }
             Self::InvalidTool(invalid) => write!(f, "{invalid}"),
@@ -177,7 +178,7 @@ fn initialize_problem(error: &ClientInitializeError) -> String {
         ClientInitializeError::JsonRpcError(error) => {
             format!("it answered `initialize` with an error: {}", error.message)
         }
-        other => shorten(&other.to_string()),
+        other => truncate(&other.to_string(), SHOWN).into_owned(),
     }
 }
 
@@ -193,12 +194,4 @@ fn with_causes(error: &(dyn Error + 'static)) -> String {
         cause = next.source();
     }
     text
-}
-
-/// The beginning of a text.
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
