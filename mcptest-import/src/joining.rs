@@ -43,15 +43,15 @@ pub struct Joiner {
 type Tip = (usize, usize);
 
 /// A logged call, as far as it says of which run it is.
-pub struct ChainLink {
+pub(crate) struct ChainLink {
     /// What its request repeats: states that runs may be in, the one with most of the talk first.
-    pub before: Vec<Digest>,
+    pub(crate) before: Vec<Digest>,
     /// The states that the run is in after it.
-    pub after: Vec<Digest>,
+    pub(crate) after: Vec<Digest>,
     /// All that was asked.
-    pub asked: Digest,
+    pub(crate) asked: Digest,
     /// Whether the call failed: nothing goes on with its answer.
-    pub is_failed: bool,
+    pub(crate) is_failed: bool,
 }
 
 impl Joiner {
@@ -68,13 +68,13 @@ impl Joiner {
     }
 
     /// A record of the run with this key.
-    pub fn add_keyed(&mut self, part: RecordPlace, key: Digest) {
+    pub(crate) fn add_keyed(&mut self, part: RecordPlace, key: Digest) {
         let run = self.run_for_key(key);
         self.runs[run].push(part);
     }
 
     /// Two keys mean one run.
-    pub fn merge_keys(&mut self, one: Digest, other: Digest) {
+    pub(crate) fn merge_keys(&mut self, one: Digest, other: Digest) {
         let (one, other) = (self.run_for_key(one), self.run_for_key(other));
         if one == other {
             return;
@@ -113,7 +113,7 @@ impl Joiner {
 
     /// A logged call that continues the run whose talk its request repeats, or begins a run. A call that failed is
     /// no part of a run if the same is asked again. Returns whether the call continues a run.
-    pub fn add_chained(&mut self, part: RecordPlace, link: &ChainLink) -> bool {
+    pub(crate) fn add_chained(&mut self, part: RecordPlace, link: &ChainLink) -> bool {
         self.retried += usize::from(self.failed.remove(&link.asked).is_some());
         let mut before = link.before.iter().copied();
         let found = before.find(|state| self.tips.contains_key(state));

@@ -42,8 +42,7 @@ impl ModelRequest {
     }
 
     /// The messages of others than the model, in order: who spoke, and what was said.
-    #[must_use]
-    pub fn other_messages(&self) -> Vec<(&str, &str)> {
+    pub(crate) fn other_messages(&self) -> Vec<(&str, &str)> {
         Self::other_messages_in(&self.items)
     }
 
@@ -57,15 +56,6 @@ impl ModelRequest {
             _ => None,
         });
         heard.collect()
-    }
-
-    /// How many answers of the model the request holds already.
-    #[must_use]
-    pub fn answer_count(&self) -> usize {
-        let answers = self.items.iter();
-        answers
-            .filter(|item| matches!(item, Item::Answer(_)))
-            .count()
     }
 }
 

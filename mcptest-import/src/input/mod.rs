@@ -272,7 +272,7 @@ impl Input {
     }
 
     /// The bytes of a record.
-    pub fn read_bytes(&self, part: RecordPlace) -> io::Result<Vec<u8>> {
+    pub(crate) fn read_bytes(&self, part: RecordPlace) -> io::Result<Vec<u8>> {
         if let Form::Zip(archive) = &self.form {
             return archive.read(part.number);
         }

@@ -66,8 +66,7 @@ pub const PATH: &str = "/tools";
 pub const MAX_CALLS: usize = 200_000;
 
 /// Whether a path is of the door.
-#[must_use]
-pub fn is_door(path: &str) -> bool {
+pub(crate) fn is_door(path: &str) -> bool {
     path.strip_prefix(PATH)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -385,8 +385,7 @@ fn has_parent_segment(path: &str) -> bool {
 }
 
 /// An error in the shape of the provider that a path belongs to, of JSON-RPC for the path of an MCP server, or of the door.
-#[must_use]
-pub fn error_response(path: &str, status: u16, message: &str) -> Response {
+pub(crate) fn error_response(path: &str, status: u16, message: &str) -> Response {
     let message = format!("mcptest: {message}");
     let body = if is_door(path) {
         // Nobody can take it for the answer to a call.

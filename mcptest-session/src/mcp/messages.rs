@@ -12,7 +12,7 @@ use self::waiting::{PendingKind, PendingRequests};
 use super::frames::Frame;
 use crate::lossless::{Change, is_too_deep, parse};
 
-pub use waiting::is_same_id;
+pub(crate) use waiting::is_same_id;
 
 /// Who wrote something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

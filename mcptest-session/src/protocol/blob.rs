@@ -121,7 +121,7 @@ pub fn condense(value: &mut Value) {
 }
 
 /// Replaces payloads in the arguments of a call. What stands beside a payload stays: it says where that goes.
-pub fn condense_arguments(value: &mut Value) {
+pub(crate) fn condense_arguments(value: &mut Value) {
     match value {
         Value::Object(map) => {
             for value in map.values_mut() {

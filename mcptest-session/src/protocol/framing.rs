@@ -22,15 +22,7 @@ pub enum Framing {
 
 impl Framing {
     /// The framing that a media type names; `None` where that is no stream.
-    ///
-    /// ```
-    /// use mcptest_session::protocol::Framing;
-    ///
-    /// assert_eq!(Framing::from_media_type("text/event-stream"), Some(Framing::Events));
-    /// assert_eq!(Framing::from_media_type("application/json"), None);
-    /// ```
-    #[must_use]
-    pub fn from_media_type(media_type: &str) -> Option<Self> {
+    pub(crate) fn from_media_type(media_type: &str) -> Option<Self> {
         match media_type {
             "text/event-stream" => Some(Self::Events),
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
@@ -119,6 +111,13 @@ mod tests {
     fn data(stream: &str, whole: bool) -> Vec<String> {
         let read = Framing::Lines.read(stream.as_bytes(), whole);
         read.events.into_iter().map(|event| event.data).collect()
+    }
+
+    #[test]
+    fn a_media_type_names_a_framing_or_none() {
+        let named = Framing::from_media_type;
+        assert_eq!(named("text/event-stream"), Some(Framing::Events));
+        assert_eq!(named("application/json"), None);
     }
 
     #[test]

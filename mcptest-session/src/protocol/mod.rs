@@ -243,8 +243,7 @@ pub fn named(name: &str) -> Option<&'static dyn Protocol> {
 
 /// The format in whose shape an error about this path is told: that of the path, else that of the provider
 /// whose address the path begins with.
-#[must_use]
-pub fn for_error(path: &str) -> &'static dyn Protocol {
+pub(crate) fn for_error(path: &str) -> &'static dyn Protocol {
     if let Some((protocol, _)) = at(path) {
         return protocol;
     }

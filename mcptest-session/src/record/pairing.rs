@@ -93,8 +93,7 @@ impl Pairing {
     /// The call that the result of a tool answers, where results come in the order of the calls: the first call of
     /// the last model call that waits and has the tool's name. Some providers match results without identifiers by
     /// this order.
-    #[must_use]
-    pub fn next_by_name(&self, name: &str) -> Option<usize> {
+    pub(crate) fn next_by_name(&self, name: &str) -> Option<usize> {
         self.waiting.get(name)?.first().copied()
     }
 
@@ -113,8 +112,7 @@ impl Pairing {
     }
 
     /// The first call without an identifier that waits for a result, of the last message.
-    #[must_use]
-    pub fn next_without_id(&self) -> Option<usize> {
+    pub(crate) fn next_without_id(&self) -> Option<usize> {
         let mut calls = self.nameless.iter().copied();
         calls.find(|call| self.result_of(*call).is_none())
     }

@@ -103,7 +103,10 @@ impl RecordedRun {
     /// # Errors
     ///
     /// No model was asked, none answered, or an answer cannot be read.
-    pub fn from_observed(observed: &[Observed], options: &RunOptions) -> Result<Self, RunError> {
+    pub(crate) fn from_observed(
+        observed: &[Observed],
+        options: &RunOptions,
+    ) -> Result<Self, RunError> {
         let calls = group_into_conversations(observed, &options.turns);
         if !calls.unreadable.is_empty() {
             return Err(RunError::Unreadable(calls.unreadable));

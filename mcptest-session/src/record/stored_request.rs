@@ -41,8 +41,7 @@ impl StoredRequest {
     }
 
     /// How many answers of the model the request holds already.
-    #[must_use]
-    pub fn answer_count(&self) -> usize {
+    pub(crate) fn answer_count(&self) -> usize {
         let items = self.items.iter();
         items
             .filter(|item| matches!(***item, Item::Answer(_)))

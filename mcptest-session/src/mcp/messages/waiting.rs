@@ -111,7 +111,6 @@ fn id_key(id: &Value) -> String {
 }
 
 /// Whether two identifiers say the same.
-#[must_use]
-pub fn is_same_id(one: &Value, other: &Value) -> bool {
+pub(crate) fn is_same_id(one: &Value, other: &Value) -> bool {
     one == other || id_key(one) == id_key(other)
 }
