@@ -254,7 +254,7 @@ fn gitignore_gets_the_line_that_it_lacks() {
         folder.path(),
         &["status", "--porcelain", "--untracked-files=all"],
     );
-    let seen: Vec<&str> = seen.stdout.lines().collect();
+    let seen: Vec<&str> = seen.lines().collect();
     assert_eq!(
         seen,
         [

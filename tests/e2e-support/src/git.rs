@@ -27,7 +27,7 @@ pub fn command(folder: &Path, arguments: &[&str]) -> Command {
 /// What a command of git prints. The test fails if git does.
 pub fn git(folder: &Path, arguments: &[&str]) -> String {
     let finished = process::run(&mut command(folder, arguments)).exits(0);
-    finished.stdout.trim().to_owned()
+    finished.stdout.trim_end().to_owned()
 }
 
 /// Commits all that is in a folder, which becomes a repository if it is none; returns the name of the commit.
