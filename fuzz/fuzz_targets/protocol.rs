@@ -28,29 +28,32 @@ fuzz_target!(|bytes: &[u8]| {
     let streamed = protocol.assembled(&cut);
     let answered = protocol::assembled(protocol, None, rest, true);
     if let Ok(body) = serde_json::from_slice::<Value>(rest) {
-        let asked = protocol.asked(&Route::default(), &body);
-        assert_eq!(asked, protocol.asked(&Route::default(), &body));
+        let asked = protocol.parse_request(&Route::default(), &body);
+        assert_eq!(asked, protocol.parse_request(&Route::default(), &body));
         if let Value::Array(items) = &body {
             protocol.items(items);
         }
     }
     for body in [answered.body, streamed.body].into_iter().flatten() {
-        let Some(said) = protocol.said(&body) else {
+        let Some(said) = protocol.parse_response(&body) else {
             continue;
         };
         // What was written by us is read as it was written.
-        let written = protocol.said(&protocol.answer(&said));
+        let written = protocol.parse_response(&protocol.answer(&said));
         let written = written.expect("our own answer is one");
-        let again = protocol.said(&protocol.answer(&written));
+        let again = protocol.parse_response(&protocol.answer(&written));
         assert_eq!(again.as_ref().map(calls), Some(calls(&written)));
         let assembled = protocol.assembled(&protocol.events(&written));
         // An answer that says no reason why it stops may go on.
         assert!(assembled.ended || written.stop.is_none(), "{assembled:?}");
         assert!(assembled.error.is_none(), "{assembled:?}");
-        let streamed = assembled.body.as_ref().and_then(|body| protocol.said(body));
+        let streamed = assembled
+            .body
+            .as_ref()
+            .and_then(|body| protocol.parse_response(body));
         assert_eq!(streamed.as_ref().map(calls), Some(calls(&written)));
         for other in protocol::ALL {
-            let read = other.said(&other.answer(&said));
+            let read = other.parse_response(&other.answer(&said));
             assert!(read.is_some(), "{}", other.name());
         }
     }

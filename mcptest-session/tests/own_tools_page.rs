@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const PAGE: &str = include_str!("../../docs/own-tools.md");
 
 /// The request that the page shows.
-fn shown(about: &str) -> &'static str {
+fn request_example(about: &str) -> &'static str {
     let above = format!("<!-- wire: {about} -->\n```http\n");
     let (_, below) = PAGE.split_once(&above).unwrap();
     below.split_once("\n```").unwrap().0
@@ -63,27 +63,27 @@ async fn what_the_page_shows_is_answered_as_it_says() {
     let endpoint = Endpoint::start(Arc::new(door.clone())).await.unwrap();
     let ask = async |request: &str| on_another_thread(request.to_owned(), address(&endpoint)).await;
     let run: Value = serde_json::from_str(row("`{\"run\"")[0].trim_matches('`')).unwrap();
-    assert_eq!(ask(shown("call")).await, (200, run));
-    assert_eq!(ask(shown("done")).await, (200, json!({})));
+    assert_eq!(ask(request_example("call")).await, (200, run));
+    assert_eq!(ask(request_example("done")).await, (200, json!({})));
     // The end was reported.
-    let (status, body) = ask(shown("done")).await;
+    let (status, body) = ask(request_example("done")).await;
     assert_eq!(status.to_string(), row("409")[0]);
     assert!(
         body["message"].is_string() && body.as_object().unwrap().len() == 1,
         "{body}"
     );
-    let (status, _) = ask(&shown("call").replace("\"name\"", "\"game\"")).await;
+    let (status, _) = ask(&request_example("call").replace("\"name\"", "\"game\"")).await;
     assert_eq!(status.to_string(), row("400")[0]);
 
     let notes = door.notes();
     assert_eq!(notes[0]["result"], "Order 7 is paid back.");
     let plays = Door::from_notes(&notes);
     let played = Endpoint::start(Arc::new(plays)).await.unwrap();
-    let given = on_another_thread(shown("call").to_owned(), address(&played)).await;
+    let given = on_another_thread(request_example("call").to_owned(), address(&played)).await;
     let given_as = json!({ "result": "Order 7 is paid back.", "given": "t0" });
     assert_eq!(given, (200, given_as));
 
     door.end();
-    let (status, _) = ask(shown("call")).await;
+    let (status, _) = ask(request_example("call")).await;
     assert_eq!(status.to_string(), row("410")[0]);
 }

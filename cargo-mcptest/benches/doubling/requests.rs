@@ -104,7 +104,7 @@ pub(crate) fn rows() -> Vec<Row> {
     vec![
         Row::new("a request is read", "messages", 1_000, |count| {
             let (body, protocol) = (body(&messages(count / 2)), protocol::ALL[0]);
-            Box::new(move || _ = black_box(protocol.asked(&Route::default(), &body)))
+            Box::new(move || _ = black_box(protocol.parse_request(&Route::default(), &body)))
         }),
         Row::new(
             "a recording is made ready for playing",

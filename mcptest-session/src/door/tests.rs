@@ -38,7 +38,7 @@ fn called(door: &Door, name: &str, args: &Value) -> Value {
 }
 
 /// What is told of a door that plays.
-fn told(door: &Door) -> Vec<String> {
+fn divergence_messages(door: &Door) -> Vec<String> {
     let divergences = door.divergences(0).into_iter();
     divergences.map(|one| one.message).collect()
 }

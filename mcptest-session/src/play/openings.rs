@@ -268,7 +268,7 @@ mod tests {
         proptest::collection::vec(select(vec!["a", "b"]), 0..3)
     }
 
-    fn said(text: &str) -> Vec<Part> {
+    fn text_parts(text: &str) -> Vec<Part> {
         vec![Part::Text(text.to_owned())]
     }
 
@@ -281,11 +281,11 @@ mod tests {
             let first = Answer {
                 system,
                 tools: tools.map(|tools| tools.into_iter().map(named).collect()),
-                spoken: ModelTurn::from_parts(&Recording::default().names, said("first")),
+                spoken: ModelTurn::from_parts(&Recording::default().names, text_parts("first")),
                 ..Answer::default()
             };
             let more = turns.into_iter().map(|text| Answer {
-                spoken: ModelTurn::from_parts(&Recording::default().names, said(text)),
+                spoken: ModelTurn::from_parts(&Recording::default().names, text_parts(text)),
                 ..Answer::default()
             });
             Conversation {
@@ -302,8 +302,8 @@ mod tests {
         (text(), system(), tools(), first, turns()).prop_map(
             |(opening, system, tools, first, turns)| {
                 let turns = first.then_some("first").into_iter().chain(turns);
-                let turns =
-                    turns.flat_map(|text| [Item::Answer(said(text)), Item::User("on".to_owned())]);
+                let turns = turns
+                    .flat_map(|text| [Item::Answer(text_parts(text)), Item::User("on".to_owned())]);
                 let tools = tools.into_iter().map(|name| Tool {
                     name: name.to_owned(),
                     ..Tool::default()

@@ -127,7 +127,7 @@ impl Player {
         };
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.folders.replace_in(&mut body);
-        let mut asked = protocol.asked(route, &body);
+        let mut asked = protocol.parse_request(route, &body);
         asked.streamed |= route.streamed == Some(true);
         let recording = &self.0.recording;
         state.held.complete(protocol, recording, &mut asked);

@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(said[100], none);
     }
 
-    fn told() -> impl Strategy<Value = Value> {
+    fn tool_result() -> impl Strategy<Value = Value> {
         let text = "[ab]{0,2}(\\[redacted( K)?\\]|\\[redacted)?[ab]{0,2}( \\[redacted\\])?";
         let scalar = prop_oneof![
             4 => text.prop_map(Value::from),
@@ -258,7 +258,7 @@ mod tests {
 
     fn args() -> impl Strategy<Value = Value> {
         let key = proptest::sample::select(vec!["a", "b"]);
-        proptest::collection::btree_map(key, told(), 0..3).prop_map(|map| json!(map))
+        proptest::collection::btree_map(key, tool_result(), 0..3).prop_map(|map| json!(map))
     }
 
     /// A value with a text in the place of each redacted part.

@@ -109,7 +109,7 @@ impl Protocol for Anthropic {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest {
         // Blocks of a system prompt are texts of their own, as several messages are.
         let system = match body.get("system") {
             Some(Value::Array(blocks)) => {
@@ -155,7 +155,7 @@ impl Protocol for Anthropic {
         items
     }
 
-    fn said(&self, body: &Value) -> Option<ModelResponse> {
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse> {
         if text(body, "type") == Some("error") || body.get("content")?.is_null() {
             return None;
         }

@@ -86,7 +86,7 @@ fn is_exception(event: &Event) -> bool {
 }
 
 /// The error that an exception tells: its fields, and its name.
-fn told(event: &Event, data: Option<Value>) -> Value {
+fn exception_error(event: &Event, data: Option<Value>) -> Value {
     let mut error = data.filter(Value::is_object).unwrap_or_else(|| json!({}));
     error["type"] = event.name.as_deref().into();
     error

@@ -16,7 +16,7 @@ struct Blob {
 }
 
 impl Blob {
-    fn of(mime_type: &str, payload: &str) -> Option<Self> {
+    fn from_base64(mime_type: &str, payload: &str) -> Option<Self> {
         let compact: String = payload.split_ascii_whitespace().collect();
         let engines = [STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD];
         let bytes = engines.iter().find_map(|it| it.decode(&compact).ok())?;
@@ -31,7 +31,7 @@ impl Blob {
     fn of_address(text: &str) -> Option<Self> {
         let (head, payload) = text.strip_prefix("data:")?.split_once(',')?;
         let mime_type = head.strip_suffix(";base64")?;
-        Self::of(mime_type.split(';').next().unwrap_or_default(), payload)
+        Self::from_base64(mime_type.split(';').next().unwrap_or_default(), payload)
     }
 
     fn value(&self, kind: &str) -> Value {
@@ -90,7 +90,7 @@ fn payload_of(map: &Map<String, Value>) -> Option<(String, Blob)> {
             let held = !matches!(key, "url" | "image_url" | "file_data");
             let blobs = key != "content" || own("type") == Some("blob");
             let mime = mime.filter(|_| held && blobs && text.len() >= SHORTEST)?;
-            Blob::of(mime, text)
+            Blob::from_base64(mime, text)
         };
         if let Some(blob) = by_address.or_else(plain) {
             return Some((kind.to_owned(), blob));

@@ -103,7 +103,7 @@ impl Protocol for Chat {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest {
         let (system, items) = talk(list(body, "messages"));
         let tools = [list(body, "tools"), list(body, "functions")].concat();
         ModelRequest {
@@ -129,7 +129,7 @@ impl Protocol for Chat {
         talk(messages).1
     }
 
-    fn said(&self, body: &Value) -> Option<ModelResponse> {
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse> {
         let choices = body.get("choices")?.as_array()?;
         let choice = choices.first();
         let message = choice.and_then(|choice| non_null(choice, "message"));

@@ -101,7 +101,7 @@ impl Protocol for Gemini {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest {
         let system = ["systemInstruction", "system_instruction"];
         let system = system.iter().find_map(|key| non_null(body, key));
         let system = system.map(|content| match content.get("parts") {
@@ -160,7 +160,7 @@ impl Protocol for Gemini {
         items
     }
 
-    fn said(&self, body: &Value) -> Option<ModelResponse> {
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse> {
         let candidates = body.get("candidates").and_then(Value::as_array);
         let blocked = body
             .get("promptFeedback")

@@ -103,7 +103,7 @@ pub trait Protocol: Debug + Send + Sync {
     }
 
     /// Reads a request.
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest;
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest;
 
     /// Whether a request that goes on with an answer by its identifier has the system prompt and the tools of the
     /// request before it, and does not say them again.
@@ -116,7 +116,7 @@ pub trait Protocol: Debug + Send + Sync {
     fn items(&self, messages: &[Value]) -> Vec<Item>;
 
     /// Reads an answer; `None` where the value is none, such as an error.
-    fn said(&self, body: &Value) -> Option<ModelResponse>;
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse>;
 
     /// Puts the events of a stream together.
     fn assembled(&self, events: &[Event]) -> Assembled;

@@ -76,7 +76,7 @@ impl Protocol for Ollama {
         ends_with(path, "api/chat").then(Route::default)
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest {
         let (system, items) = talk(list(body, "messages"));
         ModelRequest {
             model: nonempty_string(body, "model").or_else(|| route.model.clone()),
@@ -101,7 +101,7 @@ impl Protocol for Ollama {
         talk(messages).1
     }
 
-    fn said(&self, body: &Value) -> Option<ModelResponse> {
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse> {
         let message = non_null(body, "message").filter(|it| it.is_object())?;
         let parts = parts(message);
         let stop = nonempty_text(body, "done_reason").map(|reason| stop(reason, &parts));

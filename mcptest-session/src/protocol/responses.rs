@@ -80,7 +80,7 @@ impl Protocol for Responses {
         })
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest {
         let (leading, items) = match body.get("input") {
             Some(Value::Array(items)) => talk(items),
             None | Some(Value::Null) => (Vec::new(), Vec::new()),
@@ -112,7 +112,7 @@ impl Protocol for Responses {
         talk(messages).1
     }
 
-    fn said(&self, body: &Value) -> Option<ModelResponse> {
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse> {
         let output = body.get("output")?.as_array()?;
         let (mut parts, mut items) = (Vec::new(), Vec::new());
         for item in output {

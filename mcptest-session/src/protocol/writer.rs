@@ -17,7 +17,7 @@ use crate::exchange::{ModelRequest, Tool, ToolResult};
 ///     ..ModelRequest::default()
 /// };
 /// let body = serde_json::from_str(&Chat.request(&asked)).unwrap();
-/// assert_eq!(Chat.asked(&Route::default(), &body), asked);
+/// assert_eq!(Chat.parse_request(&Route::default(), &body), asked);
 /// ```
 pub trait RequestWriter: Protocol {
     /// The path of a request, as clients add it to the address of the provider.
@@ -131,7 +131,7 @@ mod tests {
         assert!(!has("signature"), "{body}");
         let route = writer.route(&writer.path("m")).unwrap();
         let body = crate::lossless::parse(body.as_bytes()).unwrap().value;
-        writer.asked(&route, &body)
+        writer.parse_request(&route, &body)
     }
 
     /// What a format cannot say of results, and answers that say nothing.

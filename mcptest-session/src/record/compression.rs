@@ -101,7 +101,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn of(encoding: &str, body: Vec<u8>) -> DecodedBody {
+    fn decode(encoding: &str, body: Vec<u8>) -> DecodedBody {
         decode_body(&[encoding.to_owned()], body, 1000)
     }
 
@@ -120,7 +120,7 @@ mod tests {
             ("br", BROTLI.to_vec()),
             ("identity", TEXT.to_vec()),
         ] {
-            let decoded = of(encoding, body);
+            let decoded = decode(encoding, body);
             assert_eq!(decoded.problem, None, "{encoding}");
             assert_eq!(decoded.bytes, TEXT, "{encoding}");
         }
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn what_cannot_be_read_says_why() {
         assert_eq!(
-            of("compress", TEXT.to_vec()).problem.unwrap(),
+            decode("compress", TEXT.to_vec()).problem.unwrap(),
             "it is compressed as `compress`, which cannot be read here"
         );
-        assert!(of("gzip", TEXT.to_vec()).problem.is_some());
+        assert!(decode("gzip", TEXT.to_vec()).problem.is_some());
         let bomb = decode_body(&["gzip".to_owned()], gzip(), 10);
         assert!(bomb.problem.unwrap().starts_with("it is larger than"));
     }
@@ -144,7 +144,7 @@ mod tests {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(TEXT).unwrap();
         encoder.flush().unwrap();
-        let decoded = of("gzip", encoder.get_ref().clone());
+        let decoded = decode("gzip", encoder.get_ref().clone());
         assert!(decoded.problem.is_some());
         assert_eq!(decoded.bytes, TEXT);
     }

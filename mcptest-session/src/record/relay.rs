@@ -307,7 +307,10 @@ impl Relay {
         let changes = changes.collect();
         let asked = known.zip(parsed).and_then(|((protocol, route), parsed)| {
             let is_object = parsed.value.is_object();
-            is_object.then(|| self.log.store_request(protocol.asked(route, &parsed.value)))
+            is_object.then(|| {
+                self.log
+                    .store_request(protocol.parse_request(route, &parsed.value))
+            })
         });
         Observed {
             protocol: known.map(|(protocol, _)| *protocol),
@@ -543,7 +546,10 @@ impl AnswerHead {
         // A client may close a stream whose last event it has.
         let gone = *ending == Ending::Gone && assembled.ended;
         let broken = told.or(broken.filter(|_| !gone)).or(unread).or(cut);
-        let outcome = match assembled.body.and_then(|body| protocol.said(&body)) {
+        let outcome = match assembled
+            .body
+            .and_then(|body| protocol.parse_response(&body))
+        {
             Some(said) => {
                 let error = assembled.error.map(Box::new);
                 let said = ModelResponse { error, ..said };

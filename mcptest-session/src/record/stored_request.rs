@@ -166,7 +166,7 @@ mod tests {
             let request =
                 json!({ "model": "m", "messages": messages, "tools": tools, "temperature": 0.5 });
             let (protocol, route) = protocol::at("/v1/chat/completions").unwrap();
-            questions.push(pool.share(protocol.asked(&route, &request)));
+            questions.push(pool.share(protocol.parse_request(&route, &request)));
             let id = format!("call {call}");
             messages.push(json!({ "role": "assistant", "content": null, "tool_calls": [
                 { "id": id, "type": "function", "function": { "name": "find", "arguments": "{}" } }] }));
@@ -212,7 +212,7 @@ mod tests {
         });
         let contents: Vec<_> = contents.flatten().collect();
         let mut pool = Pool::default();
-        let question = pool.share(protocol.asked(&route, &json!({ "contents": contents })));
+        let question = pool.share(protocol.parse_request(&route, &json!({ "contents": contents })));
         assert_eq!(question.items.len(), 800);
         // An item is compared with those of its sign.
         assert!(pool.items.values().all(|alike| alike.len() < 4));

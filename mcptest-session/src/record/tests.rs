@@ -21,12 +21,12 @@ struct Wire {
 }
 
 impl Wire {
-    fn asked(&mut self, path: &str, request: &Value, outcome: Outcome) -> &mut Self {
+    fn request(&mut self, path: &str, request: &Value, outcome: Outcome) -> &mut Self {
         let known = protocol::at(path);
         let asked_at = 10 * self.observed.len() as u64;
         let asked = known
             .as_ref()
-            .map(|(protocol, route)| protocol.asked(route, request).into());
+            .map(|(protocol, route)| protocol.parse_request(route, request).into());
         self.observed.push(Observed {
             protocol: known.map(|(protocol, _)| protocol),
             method: "POST".to_owned(),
@@ -46,9 +46,9 @@ impl Wire {
 
     fn answered(&mut self, path: &str, request: &Value, response: &Value) -> &mut Self {
         let (protocol, _) = protocol::at(path).unwrap();
-        let said = protocol.said(response).unwrap();
+        let said = protocol.parse_response(response).unwrap();
         let broken = None;
-        self.asked(path, request, Outcome::Answered { said, broken })
+        self.request(path, request, Outcome::Answered { said, broken })
     }
 
     /// A call of a chat completion.

@@ -24,7 +24,7 @@ async fn listening(door: &Door) -> (Endpoint, Tools) {
     (endpoint, tools)
 }
 
-fn said<T>(ran: Result<T, ToolFailure>) -> Result<T, String> {
+fn with_message<T>(ran: Result<T, ToolFailure>) -> Result<T, String> {
     ran.map_err(|failure| failure.to_string())
 }
 
@@ -42,10 +42,10 @@ fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
         let paid = tools
             .call_with_id(id, "refund", json!({ "order": 7 }), outer)
             .await;
-        assert_eq!(said(paid), Ok(vec![7, 18]));
+        assert_eq!(with_message(paid), Ok(vec![7, 18]));
         let fails = async { Err::<u32, _>("too much") };
         let failed = tools.call("refund", json!({ "order": 8 }), fails).await;
-        assert_eq!(said(failed), Err("too much".to_owned()));
+        assert_eq!(with_message(failed), Err("too much".to_owned()));
         let begun = Cell::new(false);
         let never_ends = async {
             begun.set(true);
@@ -69,12 +69,12 @@ fn a_tool_runs_while_it_is_recorded_and_not_while_it_is_played() {
         let (_endpoint, tools) = listening(&plays).await;
         let never = || async { panic!("it runs") as Result<Vec<u32>, String> };
         let paid = tools.call("refund", json!({ "order": 7 }), never()).await;
-        assert_eq!(said(paid), Ok(vec![7, 18]));
+        assert_eq!(with_message(paid), Ok(vec![7, 18]));
         let failed = tools.call("refund", json!({ "order": 8 }), never()).await;
-        assert_eq!(said(failed), Err("too much".to_owned()));
+        assert_eq!(with_message(failed), Err("too much".to_owned()));
         let other = tools.call("refund", json!({ "order": 9 }), never()).await;
         assert!(
-            said(other)
+            with_message(other)
                 .unwrap_err()
                 .contains("no call of `refund` with these arguments")
         );
@@ -88,14 +88,14 @@ fn nothing_runs_where_the_session_does_not_say_that_it_may() {
         let door = Door::recording();
         let (endpoint, tools) = listening(&door).await;
         door.end();
-        let ended = said(tools.call("refund", json!({}), never()).await).unwrap_err();
+        let ended = with_message(tools.call("refund", json!({}), never()).await).unwrap_err();
         assert!(
             ended.contains("does not run") && ended.contains("has ended"),
             "{ended}"
         );
         drop(endpoint);
         tokio::task::yield_now().await;
-        let gone = said(tools.call("refund", json!({}), never()).await).unwrap_err();
+        let gone = with_message(tools.call("refund", json!({}), never()).await).unwrap_err();
         assert!(gone.contains("does not run"), "{gone}");
         for address in [
             "https://127.0.0.1:1/tools",
@@ -123,6 +123,6 @@ fn without_a_session_a_tool_runs_as_it_is() {
         let ran = tools
             .call("refund", json!({}), async { Ok::<_, String>(7) })
             .await;
-        assert_eq!(said(ran), Ok(7));
+        assert_eq!(with_message(ran), Ok(7));
     });
 }

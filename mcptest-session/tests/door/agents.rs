@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::Place;
 use crate::desk::PROMPT;
 use crate::model::{ask, calls, result, user};
-use crate::tools::{Call, Given, Tools, told};
+use crate::tools::{Call, Given, Tools, tool_message};
 
 /// What an agent does otherwise.
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +51,7 @@ pub(crate) async fn pays(place: Place, change: Change) {
                     break;
                 }
             }
-            talk.push(result(&id, &told(&given)));
+            talk.push(result(&id, &tool_message(&given)));
         }
     }
 }
@@ -77,7 +77,7 @@ pub(crate) async fn prepays(place: Place) {
                 ("refund", true) => paid.clone(),
                 (name, _) => called(&tools, &change, (&id, name), &args, name == "close").await,
             };
-            talk.push(result(&id, &told(&given)));
+            talk.push(result(&id, &tool_message(&given)));
         }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) async fn postpays(place: Place, change: Change) {
             } else {
                 called(&tools, &change, (&id, &name), &args, name == "close").await
             };
-            talk.push(result(&id, &told(&given)));
+            talk.push(result(&id, &tool_message(&given)));
         }
     }
 }
@@ -164,7 +164,7 @@ pub(crate) async fn writes(place: Place, skips: bool, order: Option<u64>) {
         } else {
             tools.call(call, || Ok(json!({ "refunded": number }))).await
         };
-        talk.push(user(&format!("Observation: {}", told(&given))));
+        talk.push(user(&format!("Observation: {}", tool_message(&given))));
     }
 }
 
@@ -194,7 +194,7 @@ pub(crate) async fn delegates(place: Place, skips: bool) {
                 }
                 Err(given) => given,
             };
-            talk.push(result(&id, &told(&given)));
+            talk.push(result(&id, &tool_message(&given)));
         }
     }
 }
@@ -217,7 +217,7 @@ async fn researches(tools: &Tools, outer: &str, question: &str) -> Given {
                 inside: Some(outer),
             };
             let given = tools.call(call, || Ok(json!("order 7"))).await;
-            talk.push(result(&id, &told(&given)));
+            talk.push(result(&id, &tool_message(&given)));
         }
         let audit = Call {
             name: "audit",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::agents::{Change, delegates, pays, postpays, prepays, writes};
 use crate::tools::{Call, Tools};
-use crate::{Effects, is_green, play, record, told};
+use crate::{Effects, divergences, is_green, play, record};
 
 pub(crate) const PROMPT: &str = "Refund orders 7 and 8.";
 
@@ -70,7 +70,7 @@ fn what_the_code_does_otherwise_is_told_and_nothing_is_done() {
             |place| pays(place, change),
         );
         assert_eq!(effects.count(), 3 + runs, "{change:?}");
-        told(&played)
+        divergences(&played)
     };
     for nameless in [false, true] {
         let other = plays(
@@ -131,7 +131,7 @@ fn a_call_before_the_model_asks_for_it_is_told() {
         );
         assert_eq!(effects.count(), 3);
         assert_eq!(
-            told(&played),
+            divergences(&played),
             ["tools[refund]: the code calls the tool `refund` before the model asks for it"]
         );
     }
@@ -154,7 +154,7 @@ fn a_call_after_the_model_was_told_its_result_is_told() {
         );
         assert_eq!(effects.count(), 3);
         assert_eq!(
-            told(&played),
+            divergences(&played),
             ["tools[refund]: the code calls the tool `refund` after the model was told its result"]
         );
         // Code that did so when it was recorded has not changed.
@@ -162,7 +162,7 @@ fn a_call_after_the_model_was_told_its_result_is_told() {
         let run = record(&script(), &effects, |_| {}, later);
         let cassette = run.unwrap().cassette;
         let played = play(&cassette, &effects, PlaybackOptions::suite_default(), later);
-        assert_eq!((told(&played), effects.count()), (vec![], 6));
+        assert_eq!((divergences(&played), effects.count()), (vec![], 6));
     }
 }
 
@@ -215,7 +215,7 @@ fn an_attempt_that_failed_is_played_too() {
     );
     assert_eq!(effects.count(), 5);
     assert!(
-        told(&played)
+        divergences(&played)
             .iter()
             .any(|told| told.contains("does not make the recorded call"))
     );
@@ -266,7 +266,7 @@ fn an_older_recording_plays_what_the_model_was_told() {
     );
     assert_eq!(effects.count(), 3);
     assert!(
-        told(&played)
+        divergences(&played)
             .iter()
             .any(|told| told.contains("no call of `refund` with these arguments"))
     );
@@ -283,7 +283,7 @@ fn tools_that_are_named_run_for_real_and_their_results_are_compared() {
             secret,
             ..Change::default()
         };
-        told(&play(&cassette, &effects, options, |place| {
+        divergences(&play(&cassette, &effects, options, |place| {
             pays(place, change)
         }))
     };
@@ -332,7 +332,7 @@ fn an_agent_that_acts_in_text_is_recorded_and_played() {
             |place| writes(place, skips, order),
         );
         assert_eq!(effects.count(), 2);
-        told(&played)
+        divergences(&played)
     };
     // The results are the same, and nothing was called.
     let skipped = plays(true, None);
@@ -409,7 +409,7 @@ fn what_a_tool_asks_for_is_not_asked_for_when_it_is_given_back() {
                 .unwrap();
         },
     );
-    let own = told(&played);
+    let own = divergences(&played);
     let own: Vec<&String> = own
         .iter()
         .filter(|told| told.starts_with("tools["))

@@ -105,7 +105,7 @@ fn play<F: Future<Output = ()>>(
 }
 
 /// What is told of a played run.
-fn told(played: &PlayedRun) -> Vec<String> {
+fn divergences(played: &PlayedRun) -> Vec<String> {
     let report = &played.report;
     let all = report.divergences.iter().chain(&report.unasked);
     all.map(|one| format!("{}: {}", one.path, one.message))
@@ -133,7 +133,7 @@ fn is_green<F: Future<Output = ()>>(
 ) {
     let before = effects.count();
     let played = play(cassette, effects, PlaybackOptions::suite_default(), agent);
-    assert_eq!(told(&played), [""; 0]);
+    assert_eq!(divergences(&played), [""; 0]);
     assert_eq!(effects.count(), before, "a tool ran");
     let run = played.cassette.unwrap();
     assert_eq!(without_times(&run), without_times(cassette));

@@ -97,7 +97,7 @@ impl Tools {
 }
 
 /// What a model is told of what a tool gave.
-pub(crate) fn told(given: &Given) -> String {
+pub(crate) fn tool_message(given: &Given) -> String {
     match given {
         Ok(Value::String(text)) => text.clone(),
         Ok(value) => value.to_string(),

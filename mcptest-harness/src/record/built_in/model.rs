@@ -132,7 +132,7 @@ impl ModelClient {
         }
         let writer = self.endpoint.format.writer();
         let read = assembled(writer, None, &body, true);
-        let said = read.body.and_then(|body| writer.said(&body));
+        let said = read.body.and_then(|body| writer.parse_response(&body));
         said.ok_or_else(|| {
             let cause = read.unread;
             unreadable(cause.unwrap_or_else(|| "it holds no answer of a model".to_owned()))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::handle::ToolFailure;
 
-fn said<T>(ran: Result<T, ToolFailure>) -> Result<T, String> {
+fn with_message<T>(ran: Result<T, ToolFailure>) -> Result<T, String> {
     ran.map_err(|failure| failure.to_string())
 }
 
@@ -25,10 +25,10 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
         };
         let args = |amount: u32| json!({ "amount": amount });
         let paid = records.run_tool("refund", args(7), refund(7)).await;
-        assert_eq!(said(paid), Ok(7));
+        assert_eq!(with_message(paid), Ok(7));
         let failed = Err("too much".to_owned());
         let paid = records.run_tool("refund", args(10), refund(10)).await;
-        assert_eq!(said(paid), failed);
+        assert_eq!(with_message(paid), failed);
         let written = records.notes();
         let error = json!({ "type": "ToolFailure", "text": "too much" });
         assert_eq!(
@@ -38,10 +38,10 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
         let plays = Door::from_notes(&written);
         let never = || async { panic!("it runs") as Result<u32, String> };
         let given = |amount: u32| plays.run_tool("refund", args(amount), never());
-        assert_eq!(said(given(10).await), failed);
-        assert_eq!(told(&plays), [UNMADE]);
-        assert_eq!(said(given(7).await), Ok(7));
-        assert_eq!(told(&plays), [""; 0]);
+        assert_eq!(with_message(given(10).await), failed);
+        assert_eq!(divergence_messages(&plays), [UNMADE]);
+        assert_eq!(with_message(given(7).await), Ok(7));
+        assert_eq!(divergence_messages(&plays), [""; 0]);
         for (amount, words) in [
             (
                 7,
@@ -53,8 +53,11 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
                  `amount` is 8 and was 7",
             ),
         ] {
-            assert_eq!(said(given(amount).await), Err(format!("mcptest: {words}")));
-            assert_eq!(told(&plays).last().unwrap(), words);
+            assert_eq!(
+                with_message(given(amount).await),
+                Err(format!("mcptest: {words}"))
+            );
+            assert_eq!(divergence_messages(&plays).last().unwrap(), words);
         }
     });
 }
@@ -65,7 +68,7 @@ fn a_tool_of_older_notes_is_given_back_too() {
         let plays = Door::from_notes(&[json!({ "name": "refund", "args": [7], "error": "no" })]);
         let never = async { panic!("it runs") as Result<u32, String> };
         let given = plays.run_tool("refund", json!([7]), never).await;
-        assert_eq!(said(given), Err("no".to_owned()));
+        assert_eq!(with_message(given), Err("no".to_owned()));
     });
 }
 
@@ -74,8 +77,8 @@ fn a_call_inside_of_another_knows_it_and_one_that_is_dropped_has_left() {
     runs(async {
         let door = Door::recording();
         let inner = || door.run_tool("get_order", json!({}), async { Ok::<_, String>(7) });
-        let outer = door.run_tool("refund", json!({}), async { said(inner().await) });
-        assert_eq!(said(outer.await), Ok(7));
+        let outer = door.run_tool("refund", json!({}), async { with_message(inner().await) });
+        assert_eq!(with_message(outer.await), Ok(7));
         let waits = async {
             tokio::task::yield_now().await;
             Ok::<_, String>(8)
@@ -120,8 +123,8 @@ fn a_call_whose_recorded_arguments_lack_a_secret_is_given_back() {
         let given = plays
             .run_tool("charge", json!({ "key": "sk-1" }), never)
             .await;
-        assert_eq!(said(given), Ok(1));
-        assert_eq!(told(&plays), [""; 0]);
+        assert_eq!(with_message(given), Ok(1));
+        assert_eq!(divergence_messages(&plays), [""; 0]);
     });
 }
 
@@ -154,25 +157,25 @@ fn an_older_recording_gives_back_what_the_model_was_told_or_asks_to_be_recorded_
         );
         let never = || async { panic!("it runs") as Result<Receipt, String> };
         let refund = |order: u32| plays.run_tool("refund", json!({ "order": order }), never());
-        assert_eq!(said(refund(7).await), Ok(Receipt { paid: 18 }));
-        assert_eq!(said(refund(8).await), Err("too much".to_owned()));
+        assert_eq!(with_message(refund(7).await), Ok(Receipt { paid: 18 }));
+        assert_eq!(with_message(refund(8).await), Err("too much".to_owned()));
         let words = async { panic!("it runs") as Result<String, String> };
         // The framework wrote a prefix for the model, and made a number of a text.
         let hello = plays
             .run_tool("say", json!({ "times": 2, "loud": false }), words)
             .await;
-        assert_eq!(said(hello), Ok("hello".to_owned()));
+        assert_eq!(with_message(hello), Ok("hello".to_owned()));
         // A note counts before what the model was told.
         let unmade = "the code does not make the recorded call of the tool `noted`, or no session sees it: its decorator is \
                       gone, or it runs where `MCPTEST_TOOLS` is not set";
-        assert_eq!(told(&plays), [unmade]);
+        assert_eq!(divergence_messages(&plays), [unmade]);
         // Nothing runs where the words are no such value.
-        let unfit = said(refund(9).await).unwrap_err();
+        let unfit = with_message(refund(9).await).unwrap_err();
         assert_eq!(
             unfit,
             "the recording has only what the model was told of `refund`, and the code cannot use that as a result: expected \
              value at line 1 column 1; record the run again, or let the tool run: `playback: { run: [refund] }`"
         );
-        assert_eq!(told(&plays), [unfit.as_str(), unmade]);
+        assert_eq!(divergence_messages(&plays), [unfit.as_str(), unmade]);
     });
 }

@@ -49,7 +49,7 @@ fn a_tool_runs_once_and_is_given_back_afterwards() {
     // What was given back does not run, so nobody can say how it ended.
     assert_eq!(ask(&plays, "done", &json!({ "run": "t0" })).0, 409);
     assert_eq!(
-        told(&plays),
+        divergence_messages(&plays),
         [
             "the code does not make the recorded call of the tool `get_order`, or no session sees it: its decorator is gone, or \
              it runs where `MCPTEST_TOOLS` is not set"
@@ -87,7 +87,13 @@ fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest_and_what_diff
         let error =
             json!({ "error": { "type": "ToolError", "text": format!("mcptest: {words}") } });
         assert_eq!(called(&door, name, &args), error);
-        assert_eq!(told(&door).iter().filter(|told| **told == words).count(), 1);
+        assert_eq!(
+            divergence_messages(&door)
+                .iter()
+                .filter(|told| **told == words)
+                .count(),
+            1
+        );
     }
     assert_eq!(
         called(&door, "refund", &json!({ "order": 9 })),
@@ -99,7 +105,7 @@ fn a_call_that_was_not_recorded_is_an_error_that_names_the_nearest_and_what_diff
         "mcptest: `refund` is called once more with these arguments than when the run was recorded"
     );
     let unmade = "the code does not make the recorded call of the tool `refund`";
-    assert_eq!(told(&door).last().unwrap(), unmade);
+    assert_eq!(divergence_messages(&door).last().unwrap(), unmade);
 }
 
 #[test]
@@ -157,7 +163,7 @@ fn code_that_cannot_use_what_it_is_given_says_so_once() {
     assert_eq!([unkept("t0"), unkept("t1")], [200, 200]);
     // It was said, it has no value, and it was never called.
     assert_eq!([unkept("t0"), unkept("t2"), unkept("t3")], [409, 409, 409]);
-    let told = told(&door);
+    let told = divergence_messages(&door);
     assert_eq!(
         told,
         [
@@ -268,7 +274,7 @@ fn what_control_flow_ended_is_not_played_and_is_told() {
         called(&door, "approve", &json!({})),
         json!({ "error": error })
     );
-    assert_eq!(told(&door), [words]);
+    assert_eq!(divergence_messages(&door), [words]);
 }
 
 #[test]
@@ -297,7 +303,7 @@ fn the_folder_of_a_run_is_that_of_the_recording() {
         let call = &expected[place];
         assert_eq!(called(&door, "read", &call["args"])[key], call[key]);
     }
-    assert_eq!(told(&door), [""; 0]);
+    assert_eq!(divergence_messages(&door), [""; 0]);
     // The run has what the recording has.
     assert_eq!(door.notes()[0]["args"], notes[0]["args"]);
 }
@@ -320,7 +326,7 @@ fn code_that_calls_again_and_again_what_was_not_recorded_is_ended() {
             "{text}"
         );
     }
-    assert_eq!(told(&door).len(), 50);
+    assert_eq!(divergence_messages(&door).len(), 50);
     let told = futures_util::FutureExt::now_or_never(stop.notified());
     assert!(told.is_some());
 }

@@ -223,7 +223,7 @@ impl Agent {
             let assembled = protocol::assembled(protocol, framing, &bytes, true);
             assert!(assembled.ended, "{}", String::from_utf8_lossy(&bytes));
             let body = assembled.body.unwrap();
-            let said = protocol.said(&body).unwrap();
+            let said = protocol.parse_response(&body).unwrap();
             let stops = said.calls().next().is_none();
             messages.extend(self.goes_on(&body, &said));
             ended.said.push(said);

@@ -251,7 +251,7 @@ async fn a_talk_that_the_provider_holds_is_found_by_what_a_request_adds() {
         let body: Value = serde_json::from_slice(&bytes).unwrap();
         let said = crate::protocol::named("openai_responses")
             .unwrap()
-            .said(&body)
+            .parse_response(&body)
             .unwrap();
         let all = agent.goes_on(&body, &said);
         new = all
@@ -342,7 +342,11 @@ async fn examples_that_no_model_said_are_no_answers() {
         path: "/openai/v1/chat/completions".to_owned(),
         query: None,
         digest: String::new(),
-        asked: Some(protocol.asked(&route, &agent.request(&begin())).into()),
+        asked: Some(
+            protocol
+                .parse_request(&route, &agent.request(&begin()))
+                .into(),
+        ),
         asked_at: 0,
         ended_at: Some(1),
         tick: 0,

@@ -9,7 +9,7 @@ use mcptest_trace::eval::{DivergenceKind, IgnoredPath};
 use crate::play::PlayOptions;
 
 /// What is told of an agent that plays a recording of [`Agent::default`].
-async fn told(agent: Agent, options: PlayOptions) -> Vec<(DivergenceKind, String)> {
+async fn divergences(agent: Agent, options: PlayOptions) -> Vec<(DivergenceKind, String)> {
     let cassette = recorded(&Agent::default()).await;
     let player = player(&cassette, options);
     agent.plays(&player).await;
@@ -95,7 +95,7 @@ async fn each_change_of_the_code_is_told_at_its_place() {
         ),
     ];
     for (agent, wanted) in cases {
-        let told = told(agent, PlayOptions::default()).await;
+        let told = divergences(agent, PlayOptions::default()).await;
         let told: Vec<(DivergenceKind, &str)> = told
             .iter()
             .map(|(kind, path)| (*kind, path.as_str()))
@@ -110,7 +110,7 @@ async fn another_order_of_keys_and_other_white_space_is_no_difference() {
         run: |call| format!("{{ \"cancelled\" : {}.0 }}\n", call.args["order"]),
         ..Agent::default()
     };
-    assert_eq!(told(agent, PlayOptions::default()).await, []);
+    assert_eq!(divergences(agent, PlayOptions::default()).await, []);
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
         run: |call| format!("{{\"cancelled\":{},\"at\":\"now\"}}", call.args["order"]),
         ..Agent::default()
     };
-    let all = told(agent(), PlayOptions::default()).await;
+    let all = divergences(agent(), PlayOptions::default()).await;
     assert_eq!(all.len(), 4);
     let mut options = PlayOptions::default();
     options.compared.ignore.insert(DivergenceKind::SystemPrompt);
@@ -128,7 +128,7 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
         .compared
         .ignore_paths
         .push("tool_results[*].at".parse().unwrap());
-    assert_eq!(told(agent(), options).await, []);
+    assert_eq!(divergences(agent(), options).await, []);
     let mut options = PlayOptions::default();
     options
         .masks
@@ -137,7 +137,7 @@ async fn what_is_ignored_or_masked_is_no_divergence() {
         .compared
         .ignore_paths
         .push("tool_results[1].at".parse().unwrap());
-    let left = told(agent(), options).await;
+    let left = divergences(agent(), options).await;
     let left: Vec<&str> = left.iter().map(|(_, path)| path.as_str()).collect();
     // A mask blanks what it matches, and here one side has nothing to blank.
     assert_eq!(

@@ -23,7 +23,7 @@ fn closing(text: &str) -> impl Fn(RunOptions) -> RunOptions {
     }
 }
 
-fn told(cassette: &Value, play: PlayOptions, run: &RunOptions) -> Vec<(String, String)> {
+fn divergences(cassette: &Value, play: PlayOptions, run: &RunOptions) -> Vec<(String, String)> {
     let found = player(cassette, play).closing_divergences(run);
     let told = found.iter().map(|one| (one.path.clone(), one.to_string()));
     told.collect()
@@ -36,15 +36,15 @@ async fn what_the_program_prints_is_held_against_what_it_printed() {
     // Words of its own, and the words of the model.
     for recorded in ["3 orders cancelled.", "All three are cancelled."] {
         let cassette = printed(closing(recorded)).await;
-        let told = |run: &RunOptions| told(&cassette, PlayOptions::default(), run);
-        assert_eq!(told(&run(&format!("{recorded}\n"))), []);
+        let told = |run: &RunOptions| divergences(&cassette, PlayOptions::default(), run);
+        assert_eq!(divergences(&run(&format!("{recorded}\n"))), []);
         let path = "final_response".to_owned();
         let differs = (path.clone(), "the output of the program differs".to_owned());
-        assert_eq!(told(&run("2 orders cancelled.")), [differs]);
+        assert_eq!(divergences(&run("2 orders cancelled.")), [differs]);
         let silent = (path, "the program prints nothing".to_owned());
-        assert_eq!(told(&run(" ")), [silent]);
+        assert_eq!(divergences(&run(" ")), [silent]);
         // The suite asks for what the model said last.
-        assert_eq!(told(&options(&agent)), []);
+        assert_eq!(divergences(&options(&agent)), []);
     }
     let cassette = printed(closing("3 orders cancelled.")).await;
     let mut ignored = PlayOptions::default();
@@ -53,7 +53,10 @@ async fn what_the_program_prints_is_held_against_what_it_printed() {
     let mut masked = PlayOptions::default();
     masked.masks.push(regex::Regex::new(r"\d+").unwrap());
     for options in [ignored, masked] {
-        assert_eq!(told(&cassette, options, &run("2 orders cancelled.")), []);
+        assert_eq!(
+            divergences(&cassette, options, &run("2 orders cancelled.")),
+            []
+        );
     }
 }
 
@@ -62,9 +65,9 @@ async fn a_closing_of_the_model_is_not_held_against_what_the_program_prints() {
     let agent = Agent::default();
     let run = closing("Something else.")(options(&agent));
     let cassette = printed(|run| run).await;
-    assert_eq!(told(&cassette, PlayOptions::default(), &run), []);
+    assert_eq!(divergences(&cassette, PlayOptions::default(), &run), []);
     // What another source calls the closing is what the user read.
-    let told = told(&by_hand(), PlayOptions::default(), &run);
+    let told = divergences(&by_hand(), PlayOptions::default(), &run);
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].0, "final_response");
 }
@@ -83,7 +86,7 @@ async fn what_is_said_to_each_turn_is_compared() {
     let cassette = printed(says("Sure?", "Done.")).await;
     let paths = |first: &str, last: &str| {
         let run = says(first, last)(options(&agent));
-        let told = told(&cassette, PlayOptions::default(), &run);
+        let told = divergences(&cassette, PlayOptions::default(), &run);
         told.into_iter().map(|(path, _)| path).collect::<Vec<_>>()
     };
     assert!(paths("Sure?", "Done.").is_empty());

@@ -198,7 +198,7 @@ async fn an_error_of_the_provider_inside_of_a_stream_is_played_as_it_was() {
             }
             let body = streamed.body.unwrap();
             assert_eq!(
-                texts(&format.said(&body).unwrap()),
+                texts(&format.parse_response(&body).unwrap()),
                 "I have can",
                 "{protocol}"
             );

@@ -73,7 +73,7 @@ fn masked(mask: &str) -> PlayOptions {
     compared(options)
 }
 
-async fn told(cassette: &Value, options: PlayOptions, requests: &[Value]) -> Player {
+async fn play_requests(cassette: &Value, options: PlayOptions, requests: &[Value]) -> Player {
     told_by(&Agent::default(), cassette, options, requests).await
 }
 
@@ -147,7 +147,7 @@ async fn a_changed_text_past_is_told_at_the_request_that_tells_it() {
         let requests = scratchpads(&agent, template, &["sent", "refunded"]);
         let cassette = recorded(&agent, &requests);
         let changed = scratchpads(&agent, template, &["sent!", "refunded"]);
-        let player = told(&cassette, PlayOptions::default(), &changed).await;
+        let player = play_requests(&cassette, PlayOptions::default(), &changed).await;
         let found = player.played();
         let [one] = found.divergences.as_slice() else {
             panic!("{found:?}");
@@ -159,10 +159,10 @@ async fn a_changed_text_past_is_told_at_the_request_that_tells_it() {
         assert!(found.unasked.is_empty());
         // Masks narrow the comparison, and do not end it.
         let blank = masked("sent!?");
-        assert!(paths(&told(&cassette, blank.clone(), &changed).await).is_empty());
+        assert!(paths(&play_requests(&cassette, blank.clone(), &changed).await).is_empty());
         let lost = scratchpads(&agent, template, &["sent!", "no such order"]);
         assert_eq!(
-            paths(&told(&cassette, blank, &lost).await),
+            paths(&play_requests(&cassette, blank, &lost).await),
             ["user_turns[past_0]"]
         );
     }
@@ -183,7 +183,7 @@ async fn a_text_past_that_quotes_an_answer_otherwise_is_told_at_its_request() {
                 .replace("I look.\nAction", "I see.\nAct");
             *content = text.replace("I refund.\nAction", "I pay.\nAct").into();
         }
-        let player = told(&cassette, PlayOptions::default(), &changed).await;
+        let player = play_requests(&cassette, PlayOptions::default(), &changed).await;
         let all = player.played();
         let found = all.divergences.iter();
         let found: Vec<_> = found.map(|one| (one.call, one.path.as_str())).collect();
@@ -191,7 +191,7 @@ async fn a_text_past_that_quotes_an_answer_otherwise_is_told_at_its_request() {
         assert!(all.unasked.is_empty());
         // A client that sends a request again gets the same answer.
         changed.insert(2, changed[1].clone());
-        let player = told(&cassette, PlayOptions::default(), &changed).await;
+        let player = play_requests(&cassette, PlayOptions::default(), &changed).await;
         assert_eq!(paths(&player), ["user_turns[past_0]", "model_calls[1]"]);
     }
 }
@@ -201,7 +201,7 @@ async fn one_more_request_of_a_scratchpad_is_beyond_the_recording() {
     let agent = Agent::default();
     let requests = scratchpads(&agent, last, &["sent", "refunded"]);
     let cassette = recorded(&agent, &requests);
-    let player = told(&cassette, PlayOptions::default(), &requests).await;
+    let player = play_requests(&cassette, PlayOptions::default(), &requests).await;
     let mut next = requests.last().unwrap().clone();
     for number in 3..5 {
         let content = &mut next["messages"][1]["content"];
@@ -245,10 +245,10 @@ async fn requests_that_an_older_recording_holds_apart_are_one_conversation() {
         .unwrap();
     turns.remove(1);
     turns[0]["content"] = requests[1]["messages"][1]["content"].clone();
-    let player = told(&cassette, PlayOptions::default(), &requests).await;
+    let player = play_requests(&cassette, PlayOptions::default(), &requests).await;
     assert!(paths(&player).is_empty(), "{:?}", player.played());
     let changed = scratchpads(&agent, last, &["sent!", "refunded"]);
-    let player = told(&cassette, PlayOptions::default(), &changed).await;
+    let player = play_requests(&cassette, PlayOptions::default(), &changed).await;
     assert_eq!(
         paths(&player),
         ["user_turns[past_0]", "assistant_turns[past_2]"]
@@ -317,7 +317,7 @@ async fn results_that_are_told_as_messages_of_the_user_are_results() {
             .count(),
         0
     );
-    let player = told(&cassette, PlayOptions::default(), &requests).await;
+    let player = play_requests(&cassette, PlayOptions::default(), &requests).await;
     assert!(paths(&player).is_empty(), "{:?}", player.played());
     let run = player.run(&options(&agent)).unwrap();
     // How long a recording takes to answer is not known.
@@ -350,7 +350,7 @@ async fn a_result_that_is_told_as_a_message_is_compared_whatever_is_masked_or_ig
         ignoring(&[DivergenceKind::Parameters], &[]),
         ignoring(&[], &["tool_results[*].at"]),
     ] {
-        let player = told(&cassette, options, &failed).await;
+        let player = play_requests(&cassette, options, &failed).await;
         assert_eq!(paths(&player), ["tool_results[1]"]);
         let one = player.played().divergences[0].clone();
         assert_eq!(one.message, "the result of `cancel` differs");
@@ -361,7 +361,7 @@ async fn a_result_that_is_told_as_a_message_is_compared_whatever_is_masked_or_ig
         ignoring(&[DivergenceKind::ToolResults], &[]),
         ignoring(&[], &["tool_results[1]"]),
     ] {
-        let player = told(&cassette, options, &failed).await;
+        let player = play_requests(&cassette, options, &failed).await;
         assert!(paths(&player).is_empty());
     }
     // What is masked or ignored is no difference.
@@ -372,9 +372,9 @@ async fn a_result_that_is_told_as_a_message_is_compared_whatever_is_masked_or_ig
     let mut both = PlaybackOptions::suite_default();
     both.mask = vec![dates.to_owned()];
     both.ignore_paths = vec!["tool_results[*].at".parse().unwrap()];
-    assert!(paths(&told(&cassette, compared(both), &later).await).is_empty());
+    assert!(paths(&play_requests(&cassette, compared(both), &later).await).is_empty());
     assert_eq!(
-        paths(&told(&cassette, PlayOptions::default(), &later).await),
+        paths(&play_requests(&cassette, PlayOptions::default(), &later).await),
         ["tool_results[0]", "tool_results[1]"]
     );
 }
@@ -405,7 +405,10 @@ async fn an_older_recording_shows_what_its_digest_can() {
         (masked(dates), &on_a_day, &[]),
         (masked(dates), &requests, &[]),
     ] {
-        assert_eq!(paths(&told(&cassette, options, changed).await), wanted);
+        assert_eq!(
+            paths(&play_requests(&cassette, options, changed).await),
+            wanted
+        );
     }
 }
 
@@ -435,10 +438,10 @@ async fn one_message_may_tell_the_results_of_several_calls() {
             .map(|it| &it["result"]["content"][0]["text"])
             .eq([whole, whole])
     );
-    assert!(paths(&told(&cassette, PlayOptions::default(), &requests).await).is_empty());
+    assert!(paths(&play_requests(&cassette, PlayOptions::default(), &requests).await).is_empty());
     let failed = both("8 had shipped");
     assert_eq!(
-        paths(&told(&cassette, PlayOptions::default(), &failed).await),
+        paths(&play_requests(&cassette, PlayOptions::default(), &failed).await),
         ["tool_results[0]"]
     );
     // Told twice, it is no turn of the user.
@@ -447,7 +450,7 @@ async fn one_message_may_tell_the_results_of_several_calls() {
     messages.push(messages.last().unwrap().clone());
     let mut options = PlaybackOptions::suite_default();
     options.ignore.insert(DivergenceKind::UserTurns);
-    let player = told(&cassette, compared(options), &twice).await;
+    let player = play_requests(&cassette, compared(options), &twice).await;
     assert_eq!(paths(&player), ["tool_results[0].again"]);
 }
 
@@ -464,11 +467,11 @@ async fn results_in_a_scratchpad_are_compared_where_the_words_of_the_user_are_ig
         let cassette = recorded(&agent, &requests);
         let changed = scratchpads(&agent, template, &["sent", "declined"]);
         let user = || ignoring(&[DivergenceKind::UserTurns]);
-        let player = told(&cassette, user(), &requests).await;
+        let player = play_requests(&cassette, user(), &requests).await;
         assert!(paths(&player).is_empty(), "{:?}", paths(&player));
-        let player = told(&cassette, user(), &changed).await;
+        let player = play_requests(&cassette, user(), &changed).await;
         assert_eq!(paths(&player), ["tool_results[past_0]"]);
         let both = ignoring(&[DivergenceKind::UserTurns, DivergenceKind::ToolResults]);
-        assert!(paths(&told(&cassette, both, &changed).await).is_empty());
+        assert!(paths(&play_requests(&cassette, both, &changed).await).is_empty());
     }
 }

@@ -118,7 +118,7 @@ async fn played(cassette: &Value, agent: &Agent, tells: Tells, is_error: bool) -
 }
 
 /// What is told, but for the call that the server was not asked for.
-fn told(player: &Player) -> Vec<String> {
+fn divergence_paths(player: &Player) -> Vec<String> {
     let mut paths = paths(player);
     paths.retain(|path| !path.starts_with("servers["));
     paths
@@ -163,7 +163,7 @@ async fn what_a_client_told_of_the_result_of_a_server_it_has_to_tell_again() {
                     };
                     let player = played(&cassette, &agent, other, is_error).await;
                     let what = format!("{protocol}, error: {is_error}, {tells:?}, then {other:?}");
-                    assert_eq!(told(&player), wanted, "{what}");
+                    assert_eq!(divergence_paths(&player), wanted, "{what}");
                     if tells == other && tells != Swallowed {
                         let run = player.run(&options(&agent)).unwrap();
                         let again = &run["trace"]["tool_results"][0];
@@ -195,16 +195,19 @@ async fn an_older_recording_takes_what_holds_the_result_of_a_server_for_it() {
             let is_unflagged = FLAGGED.contains(&protocol) && tells != Flagged;
             let wanted = is_unflagged.then_some("tool_results[0].is_error");
             assert!(
-                told(&player).iter().map(String::as_str).eq(wanted),
+                divergence_paths(&player)
+                    .iter()
+                    .map(String::as_str)
+                    .eq(wanted),
                 "{protocol}, {tells:?}: {:?}",
-                told(&player)
+                divergence_paths(&player)
             );
             let run = player.run(&options(&agent)).unwrap();
             let again = &run["trace"]["tool_results"][0];
             assert_eq!(again["result"]["content"][0]["text"], SAID);
             assert_eq!(again["is_error"], true);
             let player = played(&cassette, &agent, Swallowed, true).await;
-            assert_eq!(told(&player), ["tool_results[0]"]);
+            assert_eq!(divergence_paths(&player), ["tool_results[0]"]);
         }
     }
 }

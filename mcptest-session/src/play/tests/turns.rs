@@ -32,7 +32,7 @@ fn all(player: &Player) -> Vec<(DivergenceKind, String, String)> {
     all.map(|it| (it.kind, it.path, it.message)).collect()
 }
 
-async fn told(edit: Edit) -> Vec<(DivergenceKind, String, String)> {
+async fn divergences(edit: Edit) -> Vec<(DivergenceKind, String, String)> {
     let cassette = recorded(&Agent::default()).await;
     told_with(&cassette, PlayOptions::default(), edit).await
 }
@@ -88,7 +88,7 @@ async fn a_turn_of_the_model_that_is_told_otherwise_is_told_once() {
         ),
     ];
     for (edit, path, message) in cases {
-        let mut told = told(edit).await;
+        let mut told = divergences(edit).await;
         told.retain(|(kind, ..)| *kind == DivergenceKind::AssistantTurns);
         assert_eq!(told, [turn(path, message)]);
     }
@@ -96,7 +96,7 @@ async fn a_turn_of_the_model_that_is_told_otherwise_is_told_once() {
 
 #[tokio::test]
 async fn turns_that_are_dropped_are_missing_and_the_others_keep_their_places() {
-    let told = told(|talk| {
+    let told = divergences(|talk| {
         // The first answer with its results.
         if talk.len() > 5 {
             talk.drain(2..5);

@@ -20,18 +20,24 @@ impl Wire {
     pub(super) fn chat(&mut self, request: &Value, message: &Value) {
         let (protocol, _) = protocol::at(PATH).unwrap();
         let body = json!({ "choices": [{ "message": message, "finish_reason": "stop" }] });
-        self.answered(PATH, request, protocol.said(&body).unwrap());
+        self.answered(PATH, request, protocol.parse_response(&body).unwrap());
     }
 
     pub(super) fn answered(&mut self, path: &str, request: &Value, said: ModelResponse) {
-        self.said(path, request, said, None);
+        self.respond(path, request, said, None);
     }
 
     pub(super) fn broken(&mut self, path: &str, request: &Value, said: ModelResponse, why: &str) {
-        self.said(path, request, said, Some(why.to_owned()));
+        self.respond(path, request, said, Some(why.to_owned()));
     }
 
-    fn said(&mut self, path: &str, request: &Value, said: ModelResponse, broken: Option<String>) {
+    fn respond(
+        &mut self,
+        path: &str,
+        request: &Value,
+        said: ModelResponse,
+        broken: Option<String>,
+    ) {
         let (protocol, route) = protocol::at(path).unwrap();
         let said = ModelResponse {
             id: Some(format!("answer {}", self.0.len())),
@@ -49,7 +55,7 @@ impl Wire {
             path: path.to_owned(),
             query: None,
             digest: String::new(),
-            asked: Some(protocol.asked(&route, request).into()),
+            asked: Some(protocol.parse_request(&route, request).into()),
             asked_at,
             ended_at: Some(asked_at + 5),
             tick: 0,

@@ -36,7 +36,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
             "content_block_start" => {
                 if let (Some(index), Some(block)) = (index, data.get("content_block")) {
                     open.insert(index, blocks.len());
-                    blocks.push((index, Building::of(block)));
+                    blocks.push((index, Building::from_block(block)));
                 }
             }
             "content_block_delta" => {
@@ -86,7 +86,7 @@ struct Building {
 }
 
 impl Building {
-    fn of(block: &Value) -> Self {
+    fn from_block(block: &Value) -> Self {
         Self {
             block: block.clone(),
             input: None,

@@ -53,7 +53,7 @@ impl Protocol for Converse {
         super::route(path, "converse", "converse-stream")
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest {
         let system = list(body, "system").iter();
         let system = system.map(|block| blocks::words(std::slice::from_ref(block)));
         let system: Vec<String> = system.filter(|text| !text.is_empty()).collect();
@@ -97,7 +97,7 @@ impl Protocol for Converse {
         items
     }
 
-    fn said(&self, body: &Value) -> Option<ModelResponse> {
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse> {
         let message = body.pointer("/output/message");
         let reason = nonempty_text(body, "stopReason");
         if message.is_none() && reason.is_none() {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::super::reading::Reading;
 use super::super::sse::Event;
 use super::super::{Anthropic, Assembled, Framing, Protocol, Provider, Route};
-use super::{is_exception, told};
+use super::{exception_error, is_exception};
 use crate::exchange::{Item, ModelRequest, ModelResponse};
 use crate::json::text;
 
@@ -91,11 +91,11 @@ impl Protocol for Invoke {
         serde_json::from_slice::<OfAnthropic>(body).is_ok()
     }
 
-    fn asked(&self, route: &Route, body: &Value) -> ModelRequest {
+    fn parse_request(&self, route: &Route, body: &Value) -> ModelRequest {
         ModelRequest {
             model: route.model.clone(),
             streamed: route.streamed == Some(true),
-            ..Anthropic.asked(route, body)
+            ..Anthropic.parse_request(route, body)
         }
     }
 
@@ -111,8 +111,8 @@ impl Protocol for Invoke {
         Anthropic.items(messages)
     }
 
-    fn said(&self, body: &Value) -> Option<ModelResponse> {
-        Anthropic.said(body)
+    fn parse_response(&self, body: &Value) -> Option<ModelResponse> {
+        Anthropic.parse_response(body)
     }
 
     fn assembled(&self, events: &[Event]) -> Assembled {
@@ -123,7 +123,7 @@ impl Protocol for Invoke {
         for event in events {
             let data = reading.value(event);
             if is_exception(event) {
-                error = Some(told(event, data));
+                error = Some(exception_error(event, data));
             } else if let Some(bytes) = data.as_ref().and_then(|data| text(data, "bytes")) {
                 let bytes = STANDARD.decode(bytes).unwrap_or_default();
                 inner.push(Event::data(String::from_utf8_lossy(&bytes)));

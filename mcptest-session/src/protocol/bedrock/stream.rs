@@ -9,7 +9,7 @@ use super::super::sse::Event;
 use super::super::written::pieces;
 use super::super::{Assembled, arguments};
 use super::blocks::{FIELDS, INPUT_TEXT, kind_of};
-use super::{is_exception, told};
+use super::{exception_error, is_exception};
 use crate::json::{count, list, member, non_null, text};
 
 /// The most blocks that an answer may have: an index beyond is no index.
@@ -24,7 +24,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
     for event in events {
         let data = reading.value(event);
         if is_exception(event) {
-            assembled.error = Some(told(event, data));
+            assembled.error = Some(exception_error(event, data));
             continue;
         }
         let Some(data) = data.filter(Value::is_object) else {
@@ -40,7 +40,7 @@ pub(super) fn assembled(events: &[Event]) -> Assembled {
             }
             "contentBlockStart" => {
                 if let (Some(index), Some(start)) = (index, data.get("start")) {
-                    blocks.push((index, Building::of(start)));
+                    blocks.push((index, Building::from_start(start)));
                 }
             }
             "contentBlockDelta" => {
@@ -94,7 +94,7 @@ struct Building {
 }
 
 impl Building {
-    fn of(start: &Value) -> Self {
+    fn from_start(start: &Value) -> Self {
         let block = match kind_of(start) {
             Some((kind, inner)) if inner.is_object() => json!({ kind: inner }),
             _ => Value::Null,

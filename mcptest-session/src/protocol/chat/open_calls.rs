@@ -21,7 +21,7 @@ pub(super) struct OpenCalls {
 /// What is told of a call: its number, and its identifier.
 type Told = (Option<u64>, Option<String>);
 
-fn told(call: &Value) -> Told {
+fn call_identity(call: &Value) -> Told {
     let id = text(call, "id").filter(|id| !is_none(id));
     (count(call, "index"), id.map(str::to_owned))
 }
@@ -34,8 +34,8 @@ pub(super) fn is_none(id: &str) -> bool {
 impl OpenCalls {
     /// The call that a piece is of. Some servers leave the number out, or number all calls 0: another identifier is
     /// another call.
-    pub(super) fn of(&self, piece: &Value) -> Option<usize> {
-        let (index, id) = told(piece);
+    pub(super) fn find(&self, piece: &Value) -> Option<usize> {
+        let (index, id) = call_identity(piece);
         let index = index.filter(|index| *index < MOST_CALLS);
         let last = |calls: Option<&BTreeSet<usize>>| calls.and_then(|calls| calls.last().copied());
         match (index, id) {
@@ -51,7 +51,7 @@ impl OpenCalls {
 
     /// Notes what is told of a call now.
     pub(super) fn note(&mut self, place: usize, call: &Value) {
-        let now = told(call);
+        let now = call_identity(call);
         if let Some(before) = self.known.get(place) {
             if *before == now {
                 return;
@@ -108,7 +108,7 @@ mod tests {
                 if let Some(id) = ["a", "b", ""].get(id) {
                     piece["id"] = (*id).into();
                 }
-                let found = open.of(&piece);
+                let found = open.find(&piece);
                 prop_assert_eq!(found, plain(&calls, &piece));
                 let place = found.unwrap_or(calls.len());
                 if place == calls.len() {

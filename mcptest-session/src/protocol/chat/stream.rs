@@ -110,7 +110,7 @@ fn join(whole: &mut Value, piece: &Value) {
 }
 
 fn take_call(calls: &mut Vec<Value>, open: &mut OpenCalls, piece: &Value) {
-    let at = open.of(piece).unwrap_or(calls.len());
+    let at = open.find(piece).unwrap_or(calls.len());
     if at == calls.len() {
         calls.push(json!({}));
     }

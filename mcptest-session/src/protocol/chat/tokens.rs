@@ -45,18 +45,19 @@ pub(super) fn is_usage_event(event: &Event) -> bool {
 mod tests {
     use super::*;
 
-    fn of(body: &str) -> Option<String> {
+    fn with_usage(body: &str) -> Option<String> {
         with_usage_option(body.as_bytes()).map(|body| String::from_utf8(body).unwrap())
     }
 
     #[test]
     fn a_stream_is_asked_for_its_tokens_and_nothing_else_changes() {
         assert_eq!(
-            of(" {\"stream\": true, \"n\": 1.0}").unwrap(),
+            with_usage(" {\"stream\": true, \"n\": 1.0}").unwrap(),
             " {\"stream_options\":{\"include_usage\":true},\"stream\": true, \"n\": 1.0}"
         );
         assert_eq!(
-            of(r#"{"stream":true,"stream_options":{"include_obfuscation":false}}"#).unwrap(),
+            with_usage(r#"{"stream":true,"stream_options":{"include_obfuscation":false}}"#)
+                .unwrap(),
             r#"{"stream":true,"stream_options":{"include_obfuscation":false,"include_usage":true}}"#
         );
     }
@@ -64,16 +65,18 @@ mod tests {
     #[test]
     fn what_strict_json_refuses_or_rounds_is_asked_for_its_tokens_too() {
         assert_eq!(
-            of(r#"{"stream":true,"a":"\ud83d","n":NaN}"#).unwrap(),
+            with_usage(r#"{"stream":true,"a":"\ud83d","n":NaN}"#).unwrap(),
             r#"{"stream_options":{"include_usage":true},"stream":true,"a":"\ud83d","n":NaN}"#
         );
         assert_eq!(
-            of(r#"{"n":123456789012345678901234,"stream_options":{ },"stream":true,"a":1.0}"#)
-                .unwrap(),
+            with_usage(
+                r#"{"n":123456789012345678901234,"stream_options":{ },"stream":true,"a":1.0}"#
+            )
+            .unwrap(),
             r#"{"n":123456789012345678901234,"stream_options":{"include_usage":true},"stream":true,"a":1.0}"#
         );
         assert_eq!(
-            of(r#"{"stream":true,"stream_options":null}"#).unwrap(),
+            with_usage(r#"{"stream":true,"stream_options":null}"#).unwrap(),
             r#"{"stream":true,"stream_options":{"include_usage":true}}"#
         );
     }
@@ -86,7 +89,7 @@ mod tests {
             "{}",
             "no JSON",
         ] {
-            assert_eq!(of(body), None, "{body}");
+            assert_eq!(with_usage(body), None, "{body}");
         }
     }
 

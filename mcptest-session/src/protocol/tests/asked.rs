@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::exchange::{Call, Item, ModelRequest, Part, ToolResult};
 use crate::protocol;
 
-fn asked(path: &str, body: &Value) -> ModelRequest {
+fn parse_request(path: &str, body: &Value) -> ModelRequest {
     let (protocol, route) = protocol::at(path).unwrap();
-    protocol.asked(&route, body)
+    protocol.parse_request(&route, body)
 }
 
 fn result(id: &str, value: Value, is_error: Option<bool>) -> Item {
@@ -93,7 +93,7 @@ fn paths_lead_to_their_formats() {
 
 #[test]
 fn a_chat_is_read() {
-    let asked = asked(
+    let asked = parse_request(
         "/v1/chat/completions",
         &json!({
             "model": "gpt-5", "stream": true, "temperature": 0.2, "user": null,
@@ -145,7 +145,7 @@ fn a_chat_is_read() {
 #[test]
 fn responses_are_read() {
     let reasoning = json!({ "type": "reasoning", "id": "rs_1", "encrypted_content": "gAAAA" });
-    let asked = asked(
+    let asked = parse_request(
         "/v1/responses",
         &json!({
             "model": "gpt-5", "instructions": "Help.", "previous_response_id": "resp_1", "store": true,
@@ -196,9 +196,12 @@ fn a_request_for_claude_on_vertex_is_one_for_claude() {
     let at = "/projects/p/locations/l/publishers/anthropic/models/c";
     let own = json!({ "anthropic_version": "vertex-2023-10-16" });
     let streamed = json!({ "anthropic_version": "vertex-2023-10-16", "stream": true });
-    let plain = asked("/v1/messages", &body(json!({ "model": "c" })));
-    assert_eq!(asked(&format!("{at}:rawPredict"), &body(own)), plain);
-    let there = asked(&format!("{at}:streamRawPredict"), &body(streamed));
+    let plain = parse_request("/v1/messages", &body(json!({ "model": "c" })));
+    assert_eq!(
+        parse_request(&format!("{at}:rawPredict"), &body(own)),
+        plain
+    );
+    let there = parse_request(&format!("{at}:streamRawPredict"), &body(streamed));
     assert_eq!(
         there,
         ModelRequest {
@@ -210,7 +213,7 @@ fn a_request_for_claude_on_vertex_is_one_for_claude() {
 
 #[test]
 fn messages_are_read_with_the_flags_of_their_results() {
-    let asked = asked(
+    let asked = parse_request(
         "/v1/messages",
         &json!({
             "model": "claude-sonnet-4-5", "max_tokens": 100,
@@ -247,7 +250,7 @@ fn messages_are_read_with_the_flags_of_their_results() {
 fn contents_are_read_and_calls_without_identifiers_find_their_results() {
     let function = |name: &str, order: u32| json!({ "functionCall": { "name": name, "args": { "order": order } }, "thoughtSignature": "c2ln" });
     let response = |name: &str, said: &str| json!({ "functionResponse": { "name": name, "response": { "result": said } } });
-    let asked = asked(
+    let asked = parse_request(
         "/v1beta/models/gemini-3:streamGenerateContent",
         &json!({
             "systemInstruction": { "parts": [{ "text": "Help." }] },

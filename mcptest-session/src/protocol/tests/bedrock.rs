@@ -12,9 +12,9 @@ use crate::protocol::{
     self, Anthropic, Assembled, BedrockConverse, BedrockInvoke, Framing, Protocol,
 };
 
-fn asked(path: &str, body: &Value) -> ModelRequest {
+fn parse_request(path: &str, body: &Value) -> ModelRequest {
     let (protocol, route) = protocol::at(path).unwrap();
-    protocol.asked(&route, body)
+    protocol.parse_request(&route, body)
 }
 
 fn stream(protocol: &dyn Protocol, events: &[Event]) -> Assembled {
@@ -93,7 +93,7 @@ fn a_path_names_the_model_however_it_is_written() {
 #[test]
 fn a_request_is_read() {
     let picture = STANDARD.encode([7_u8; 100]);
-    let asked = asked(
+    let asked = parse_request(
         "/model/m/converse-stream",
         &json!({
             "system": [{ "text": "Help." }, { "cachePoint": { "type": "default" } }, { "text": "Be short." }],
@@ -232,7 +232,7 @@ fn an_answer_is_read() {
         &json!([{ "text": "Done." }]),
         &json!({ "stopReason": "end_turn" }),
     );
-    let said = BedrockConverse.said(&body).unwrap();
+    let said = BedrockConverse.parse_response(&body).unwrap();
     assert_eq!(said.parts, [Part::Text("Done.".to_owned())]);
     assert_eq!(said.stop, Some(Stop::End));
     let tokens = CallTokens {
@@ -254,7 +254,8 @@ fn an_answer_is_read() {
             Stop::Other("malformed_tool_use".to_owned()),
         ),
     ] {
-        let said = BedrockConverse.said(&whole(&json!([]), &json!({ "stopReason": reason })));
+        let said =
+            BedrockConverse.parse_response(&whole(&json!([]), &json!({ "stopReason": reason })));
         assert_eq!(said.unwrap().stop, Some(stop), "{reason}");
     }
 }
@@ -268,7 +269,7 @@ fn what_stands_beside_the_message_is_played_as_it_was() {
         "additionalModelResponseFields": { "stop_sequence": "END", "top": [1] },
     });
     let body = whole(&json!([{ "text": "I cannot say that." }]), &more);
-    let said = BedrockConverse.said(&body).unwrap();
+    let said = BedrockConverse.parse_response(&body).unwrap();
     let mut expected = body.clone();
     expected["metrics"]["latencyMs"] = 0.into();
     assert_eq!(BedrockConverse.answer(&said), expected);
@@ -330,7 +331,7 @@ fn a_stream_is_read() {
     assert!(assembled.ended && assembled.error.is_none() && assembled.unread.is_none());
     let body = assembled.body.unwrap();
     assert!(body.get("p").is_none(), "{body}");
-    let said = BedrockConverse.said(&body).unwrap();
+    let said = BedrockConverse.parse_response(&body).unwrap();
     assert_eq!(said.parts[1], Part::Text("I look.".to_owned()));
     let calls: Vec<&Call> = said.calls().collect();
     assert_eq!(calls[0].args, json!({ "order": 7, "all": true }));
@@ -354,7 +355,10 @@ fn a_stream_is_read() {
     let early = stream(&BedrockConverse, &events[..events.len() - 1]);
     assert!(early.ended);
     assert_eq!(
-        BedrockConverse.said(&early.body.unwrap()).unwrap().tokens,
+        BedrockConverse
+            .parse_response(&early.body.unwrap())
+            .unwrap()
+            .tokens,
         None
     );
 }
@@ -376,7 +380,9 @@ fn an_exception_ends_a_stream_and_is_played_as_one() {
     assert!(!assembled.ended);
     let error = assembled.error.unwrap();
     assert_eq!(protocol::error_message(&error), Some("slow down"));
-    let said = BedrockConverse.said(&assembled.body.unwrap()).unwrap();
+    let said = BedrockConverse
+        .parse_response(&assembled.body.unwrap())
+        .unwrap();
     assert_eq!(
         (said.parts, said.stop),
         (vec![Part::Text("Half".to_owned())], None)
@@ -406,7 +412,7 @@ fn an_answer_that_broke_off_has_no_end() {
         events.truncate(events.len() - protocol.closing_events());
         let assembled = stream(protocol, &events);
         assert!(!assembled.ended, "{}", protocol.name());
-        let read = protocol.said(&assembled.body.unwrap()).unwrap();
+        let read = protocol.parse_response(&assembled.body.unwrap()).unwrap();
         assert_eq!(read.parts, said.parts, "{}", protocol.name());
     }
 }
@@ -439,7 +445,9 @@ fn messages_of_anthropic_stand_in_a_stream_as_base64() {
     ];
     let assembled = stream(&BedrockInvoke, &events);
     assert!(assembled.ended);
-    let said = BedrockInvoke.said(&assembled.body.unwrap()).unwrap();
+    let said = BedrockInvoke
+        .parse_response(&assembled.body.unwrap())
+        .unwrap();
     assert_eq!(said.parts, [Part::Text("Done.".to_owned())]);
     assert_eq!(said.id.as_deref(), Some("msg_bdrk_1"));
     let tokens = said.tokens.unwrap();
@@ -457,7 +465,7 @@ fn messages_of_anthropic_stand_in_a_stream_as_base64() {
 
 #[test]
 fn a_request_with_a_body_of_anthropic_is_read() {
-    let asked = asked(
+    let asked = parse_request(
         "/model/us.anthropic.claude-sonnet-4-6/invoke-with-response-stream",
         &json!({
             "anthropic_version": "bedrock-2023-05-31", "max_tokens": 100, "system": "Help.",

@@ -13,7 +13,7 @@ fn what_real_clients_send_is_read() {
     for request in &all {
         let client = request["client"].as_str().unwrap();
         let (protocol, route) = protocol::at(request["path"].as_str().unwrap()).unwrap();
-        let asked = protocol.asked(&route, &request["body"]);
+        let asked = protocol.parse_request(&route, &request["body"]);
         assert_eq!(asked.model.as_deref(), Some("m"), "{client}");
         assert_eq!(asked.system.as_deref(), Some("Help."), "{client}");
         assert_eq!(asked.opening(), Some("Cancel orders 7 and 8."), "{client}");

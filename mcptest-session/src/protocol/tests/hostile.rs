@@ -165,12 +165,12 @@ proptest! {
         let event = |(name, data): &(Option<String>, Value)| Event { name: name.clone(), data: data.to_string() };
         let events: Vec<Event> = stream.iter().map(event).collect();
         for protocol in protocol::ALL {
-            protocol.asked(&route, &body);
+            protocol.parse_request(&route, &body);
             let list = json!([body]);
             protocol.items(list.as_array().unwrap());
             let assembled = protocol.assembled(&events);
             let bodies = [Some(body.clone()), assembled.body];
-            for said in bodies.iter().flatten().filter_map(|body| protocol.said(body)) {
+            for said in bodies.iter().flatten().filter_map(|body| protocol.parse_response(body)) {
                 for other in protocol::ALL {
                     other.answer(&said);
                     other.events(&said);

@@ -23,7 +23,7 @@ fn assembled(bytes: &str, whole: bool) -> Assembled {
 fn a_stream_is_the_answer_that_would_have_come_whole() {
     let streamed = assembled(STREAM, true);
     assert!(streamed.ended && streamed.error.is_none());
-    let said = Ollama.said(&streamed.body.unwrap()).unwrap();
+    let said = Ollama.parse_response(&streamed.body.unwrap()).unwrap();
     assert_eq!(said.model.as_deref(), Some("qwen3:8b"));
     assert_eq!(said.stop, Some(Stop::Calls));
     let tokens = CallTokens {
@@ -78,7 +78,7 @@ fn an_answer_that_is_no_stream_is_read_also_in_several_lines() {
     ] {
         let whole = protocol::assembled(&Ollama, None, text.as_bytes(), true);
         assert!(whole.ended);
-        let said = Ollama.said(&whole.body.unwrap()).unwrap();
+        let said = Ollama.parse_response(&whole.body.unwrap()).unwrap();
         assert_eq!(said.stop, Some(Stop::Length));
         assert_eq!(said.tokens, None);
     }
@@ -108,7 +108,7 @@ fn requests_are_read_and_results_find_their_calls() {
         json!({ "role": "tool", "name": "find", "content": "open" }),
         json!({ "role": "tool", "content": "open" }),
     ] {
-        let asked = Ollama.asked(&protocol::Route::default(), &request(tool, picture));
+        let asked = Ollama.parse_request(&protocol::Route::default(), &request(tool, picture));
         assert_eq!(asked.model.as_deref(), Some("qwen3"));
         assert_eq!(asked.system.as_deref(), Some("Help."));
         assert!(!asked.streamed);
@@ -138,7 +138,8 @@ fn requests_are_read_and_results_find_their_calls() {
     }
     let tool = json!({ "role": "tool", "content": "open" });
     let opening = |image: &str| {
-        let asked = Ollama.asked(&protocol::Route::default(), &request(tool.clone(), image));
+        let asked =
+            Ollama.parse_request(&protocol::Route::default(), &request(tool.clone(), image));
         asked.opening().map(str::to_owned)
     };
     assert_ne!(opening(picture), opening(&picture.replace("Wj", "Wk")));
@@ -148,6 +149,6 @@ fn requests_are_read_and_results_find_their_calls() {
 /// A client that says nothing of a stream gets one.
 #[test]
 fn a_request_that_does_not_say_so_is_answered_by_a_stream() {
-    let asked = Ollama.asked(&protocol::Route::default(), &json!({ "messages": [] }));
+    let asked = Ollama.parse_request(&protocol::Route::default(), &json!({ "messages": [] }));
     assert!(asked.streamed);
 }

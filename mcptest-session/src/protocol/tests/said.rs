@@ -168,7 +168,7 @@ fn args(raw: bool) -> BoxedStrategy<Value> {
     }
 }
 
-fn said(shape: Shape) -> impl Strategy<Value = ModelResponse> {
+fn response(shape: Shape) -> impl Strategy<Value = ModelResponse> {
     let opaque = words().prop_map(move |text| {
         Part::Opaque(Opaque {
             protocol: shape.opaque_of().to_owned(),
@@ -245,7 +245,7 @@ fn said(shape: Shape) -> impl Strategy<Value = ModelResponse> {
 
 fn each() -> impl Strategy<Value = (&'static dyn Protocol, ModelResponse)> {
     let of = |shape: Shape| {
-        said(shape).prop_map(move |said| (protocol::named(shape.name).unwrap(), said))
+        response(shape).prop_map(move |said| (protocol::named(shape.name).unwrap(), said))
     };
     prop::strategy::Union::new(SHAPES.map(|shape| of(shape).boxed()))
 }
@@ -277,7 +277,7 @@ proptest! {
     #[test]
     fn a_whole_answer_is_read_as_it_was_written((protocol, said) in each()) {
         let body = protocol.answer(&said);
-        let read = protocol.said(&body).unwrap();
+        let read = protocol.parse_response(&body).unwrap();
         prop_assert_eq!(without_items(read.clone()), said);
         // What was read is written as the same bytes, with the identifiers of its items.
         prop_assert_eq!(protocol.answer(&read), body);
@@ -294,7 +294,7 @@ proptest! {
         let events: Vec<Event> = found.iter().filter_map(sse::event).collect();
         let whole = protocol.assembled(&events);
         prop_assert!(whole.error.is_none());
-        let read = protocol.said(&whole.body.unwrap()).unwrap();
+        let read = protocol.parse_response(&whole.body.unwrap()).unwrap();
         prop_assert_eq!(without_items(read), said);
     }
 
@@ -304,7 +304,7 @@ proptest! {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a share of a length")]
         let cut = (stream.len() as f64 * cut) as usize;
         let broken = protocol::assembled(protocol, Some(Framing::Events), &stream[..cut], false);
-        if let Some(read) = broken.body.and_then(|body| protocol.said(&body)) {
+        if let Some(read) = broken.body.and_then(|body| protocol.parse_response(&body)) {
             prop_assert!(text(&said).starts_with(&text(&read)), "{:?}", text(&read));
             if !broken.ended {
                 prop_assert!(read.parts.len() <= said.parts.len());
@@ -315,7 +315,7 @@ proptest! {
     #[test]
     fn an_answer_of_another_provider_keeps_what_all_can_say((_, said) in each()) {
         for other in protocol::ALL {
-            let read = other.said(&other.answer(&said)).unwrap();
+            let read = other.parse_response(&other.answer(&said)).unwrap();
             let names = |said: &ModelResponse| said.calls().map(|call| call.name.clone()).collect::<Vec<_>>();
             prop_assert_eq!(names(&read), names(&said), "{}", other.name());
             prop_assert!(text(&read).contains(&text(&said)), "{}", other.name());
@@ -328,7 +328,11 @@ fn an_error_is_told_in_the_shape_of_the_provider() {
     for protocol in protocol::ALL {
         let error = protocol.error(429, "slow down");
         assert_eq!(protocol::error_message(&error), Some("slow down"));
-        assert!(protocol.said(&error).is_none(), "{}", protocol.name());
+        assert!(
+            protocol.parse_response(&error).is_none(),
+            "{}",
+            protocol.name()
+        );
     }
 }
 
@@ -345,7 +349,7 @@ fn a_namespace_of_a_call_is_its_server() {
         let body = json!({ "status": "completed", "output": [
             { "type": "function_call", "id": "f", "call_id": "c", "name": "get", "namespace": namespace, "arguments": "{}" },
         ] });
-        let said = responses.said(&body).unwrap();
+        let said = responses.parse_response(&body).unwrap();
         let Some(Part::Call(call)) = said.parts.first() else {
             panic!("{said:?}");
         };
@@ -360,8 +364,9 @@ fn what_a_search_for_tools_found_is_its_result() {
     let search = json!({ "type": "tool_search_call", "id": "ts1", "call_id": null, "execution": "server", "arguments": { "paths": ["money"] } });
     let found = json!({ "type": "tool_search_output", "id": "to1", "call_id": null, "tools": [{ "type": "function", "name": "get_rate" }] });
     let output = json!([search, found, found]);
-    let said = Responses
-        .said(&json!({ "id": "r", "object": "response", "status": "completed", "output": output }));
+    let said = Responses.parse_response(
+        &json!({ "id": "r", "object": "response", "status": "completed", "output": output }),
+    );
     let said = said.unwrap();
     let Some(Part::Call(call)) = said.parts.first() else {
         panic!("{said:?}");

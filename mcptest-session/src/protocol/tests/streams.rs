@@ -21,9 +21,9 @@ fn stream(name: &str, events: &[Value]) -> Assembled {
     )
 }
 
-fn said(name: &str, assembled: &Assembled) -> ModelResponse {
+fn parse_response(name: &str, assembled: &Assembled) -> ModelResponse {
     let body = assembled.body.as_ref().unwrap();
-    protocol::named(name).unwrap().said(body).unwrap()
+    protocol::named(name).unwrap().parse_response(body).unwrap()
 }
 
 fn chunk(delta: &Value, reason: Option<&str>) -> Value {
@@ -55,7 +55,7 @@ fn parallel_calls_of_a_chat_come_in_pieces() {
         ],
     );
     assert!(assembled.ended);
-    let said = said("openai_chat", &assembled);
+    let said = parse_response("openai_chat", &assembled);
     let calls: Vec<_> = said
         .calls()
         .map(|call| (call.id.as_deref().unwrap(), &call.args))
@@ -89,7 +89,7 @@ fn calls_are_told_apart_where_a_server_numbers_all_of_them_0_or_none() {
             ],
         );
         assert!(!assembled.ended);
-        let said = said("openai_chat", &assembled);
+        let said = parse_response("openai_chat", &assembled);
         let args: Vec<&Value> = said.calls().map(|call| &call.args).collect();
         assert_eq!(args, [&json!({ "q": 1 }), &json!({ "q": 2 })], "{index}");
     }
@@ -151,7 +151,7 @@ fn an_error_in_the_middle_is_told_and_what_was_said_is_kept() {
             Some("overloaded"),
             "{name}"
         );
-        let said = said(name, &assembled);
+        let said = parse_response(name, &assembled);
         assert_eq!(said.parts, [Part::Text("Half".to_owned())], "{name}");
         assert_eq!(said.stop, None, "{name}");
     }
@@ -162,7 +162,9 @@ fn input_tokens_of_anthropic_leave_the_cache_out() {
     let body = json!({ "content": [], "usage": {
         "input_tokens": 4, "cache_creation_input_tokens": 100, "cache_read_input_tokens": 900, "output_tokens": 31,
     } });
-    let said = protocol::named("anthropic_messages").unwrap().said(&body);
+    let said = protocol::named("anthropic_messages")
+        .unwrap()
+        .parse_response(&body);
     let tokens = said.unwrap().tokens.unwrap();
     assert_eq!(
         (tokens.prompt, tokens.cached, tokens.written),
@@ -177,7 +179,7 @@ fn a_stream_of_gemini_that_is_no_list_of_events_is_a_list_of_values() {
     let gemini = protocol::named("gemini").unwrap();
     let assembled = protocol::assembled(gemini, None, bytes.as_bytes(), true);
     assert!(assembled.ended);
-    let said = said("gemini", &assembled);
+    let said = parse_response("gemini", &assembled);
     assert_eq!(said.parts, [Part::Text("One, two.".to_owned())]);
     let tokens = said.tokens.unwrap();
     assert_eq!((tokens.completion, tokens.reasoning), (7, Some(5)));
@@ -190,7 +192,7 @@ fn tools_that_the_provider_runs_are_calls_with_their_results() {
         { "type": "web_search_call", "id": "w1", "status": "completed", "action": { "query": "a" } },
     ] });
     let responses = protocol::named("openai_responses").unwrap();
-    let said = responses.said(&body).unwrap();
+    let said = responses.parse_response(&body).unwrap();
     let Part::Result(result) = &said.parts[1] else {
         panic!("{said:?}")
     };

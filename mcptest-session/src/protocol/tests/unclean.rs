@@ -14,7 +14,9 @@ fn stream(name: &str, events: &[&str]) -> (Assembled, ModelResponse) {
     let protocol = protocol::named(name).unwrap();
     let assembled = protocol::assembled(protocol, Some(Framing::Events), bytes.as_bytes(), true);
     assert!(assembled.ended, "{name}");
-    let said = protocol.said(assembled.body.as_ref().unwrap()).unwrap();
+    let said = protocol
+        .parse_response(assembled.body.as_ref().unwrap())
+        .unwrap();
     (assembled, said)
 }
 
@@ -126,7 +128,9 @@ fn each(
         let protocol = protocol::named(name).unwrap();
         let assembled =
             protocol::assembled(protocol, Some(Framing::Events), bytes.as_bytes(), true);
-        let said = protocol.said(assembled.body.as_ref().unwrap()).unwrap();
+        let said = protocol
+            .parse_response(assembled.body.as_ref().unwrap())
+            .unwrap();
         check(name, &assembled, &said);
     }
 }
@@ -217,7 +221,9 @@ fn a_whole_answer_is_read_as_its_chunks_are() {
     let body = "\u{feff}{\"choices\":[{\"logprobs\":{\"x\":-1e999,\"y\":NaN},\"message\":{\"content\":\"half \\ud83d\",\
         \"tool_calls\":[{\"id\":\"c\",\"function\":{\"name\":\"pay\",\"arguments\":\"{\\\"a\\\":1,\\\"a\\\":2}\"}}]},\"finish_reason\":\"stop\"}]}";
     let assembled = read(body.as_bytes(), true);
-    let said = chat.said(assembled.body.as_ref().unwrap()).unwrap();
+    let said = chat
+        .parse_response(assembled.body.as_ref().unwrap())
+        .unwrap();
     assert_eq!(text(&said), "half \u{fffd}");
     assert_eq!(said.calls().next().unwrap().args, json!({ "a": 2 }));
     let all = [Change::Word, Change::Number, Change::Half, Change::Twice];
@@ -242,7 +248,9 @@ fn a_list_of_values_is_read_as_events_are() {
     let gemini = protocol::named("gemini").unwrap();
     let text_of = |bytes: &[u8]| {
         let assembled = protocol::assembled(gemini, None, bytes, true);
-        let said = gemini.said(assembled.body.as_ref().unwrap()).unwrap();
+        let said = gemini
+            .parse_response(assembled.body.as_ref().unwrap())
+            .unwrap();
         (text(&said), assembled.changes)
     };
     let joined = text_of(br#"[{"candidates":[{"content":{"parts":[{"text":"\ud83d"}]}}]},{"candidates":[{"content":{"parts":[{"text":"\ude00"}]}}]}]"#);
@@ -261,7 +269,9 @@ fn bytes_of_a_stream_that_are_no_utf_8_lose_no_chunk_and_are_told() {
     let chat = protocol::named("openai_chat").unwrap();
     let bytes = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}\n\n";
     let assembled = protocol::assembled(chat, Some(Framing::Events), bytes, true);
-    let said = chat.said(assembled.body.as_ref().unwrap()).unwrap();
+    let said = chat
+        .parse_response(assembled.body.as_ref().unwrap())
+        .unwrap();
     assert_eq!(text(&said), "a\u{fffd}b");
     assert_eq!(assembled.changes, [Change::Half]);
 }
@@ -311,7 +321,9 @@ fn pieces_of_a_call_that_write_null_for_its_identifier_go_on_with_it() {
             piece(&id, "", "der\":7}"),
             Event::data(end.to_string()),
         ];
-        let said = Chat.said(&Chat.assembled(&events).body.unwrap()).unwrap();
+        let said = Chat
+            .parse_response(&Chat.assembled(&events).body.unwrap())
+            .unwrap();
         let calls: Vec<_> = said
             .calls()
             .map(|call| (call.id.as_deref(), &call.args))

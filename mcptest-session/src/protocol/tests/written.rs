@@ -95,7 +95,7 @@ fn read(name: &str, is_events: bool, bytes: &str) -> ModelResponse {
     let protocol = named(name).unwrap();
     let framing = is_events.then_some(Framing::Events);
     let read = assembled(protocol, framing, bytes.as_bytes(), true);
-    protocol.said(&read.body.unwrap()).unwrap()
+    protocol.parse_response(&read.body.unwrap()).unwrap()
 }
 
 fn text(said: &ModelResponse) -> Option<&str> {

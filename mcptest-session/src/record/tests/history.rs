@@ -90,14 +90,14 @@ fn what_a_broken_stream_has_counted_is_not_what_it_took() {
     let events = [begin, block].map(|event| protocol::sse::Event::data(event.to_string()));
     let (anthropic, _) = protocol::at("/v1/messages").unwrap();
     let said = anthropic
-        .said(&anthropic.assembled(&events).body.unwrap())
+        .parse_response(&anthropic.assembled(&events).body.unwrap())
         .unwrap();
     assert_eq!(said.tokens.unwrap().completion, 1);
     let request =
         json!({ "model": "claude", "messages": [{ "role": "user", "content": "Where is 7?" }] });
     let broken = Some("the connection broke off".to_owned());
     let mut wire = Wire::default();
-    wire.asked("/v1/messages", &request, Outcome::Answered { said, broken });
+    wire.request("/v1/messages", &request, Outcome::Answered { said, broken });
     let run = wire.run(&options("Where is 7?"));
     let conversation = &run.cassette["trace"]["conversation"];
     assert_eq!(conversation["stop_reason"], "error");

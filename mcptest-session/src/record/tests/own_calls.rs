@@ -338,7 +338,7 @@ fn what_went_by_while_a_tool_ran_says_so() {
         media_type: None,
         body: Vec::new(),
     };
-    wire.asked("/v1/embeddings", &json!({}), other);
+    wire.request("/v1/embeddings", &json!({}), other);
     // What is asked third and fourth, was asked while the tool ran.
     wire.observed[2].tick = 55;
     wire.observed[3].tick = 56;

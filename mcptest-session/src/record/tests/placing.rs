@@ -394,7 +394,7 @@ fn session(steps: &[Step]) -> Vec<Observed> {
 }
 
 /// What is told of the calls of each conversation.
-fn shown(conversations: &[Conversation]) -> Vec<Vec<String>> {
+fn summarize(conversations: &[Conversation]) -> Vec<Vec<String>> {
     let each = |call: &ModelCall| {
         let ModelCall {
             asked_at,
@@ -435,7 +435,7 @@ proptest! {
         for call in made {
             placing.place(call, &mut talks);
         }
-        prop_assert_eq!(shown(&placing.conversations()), shown(&expected));
+        prop_assert_eq!(summarize(&placing.conversations()), summarize(&expected));
     }
 
     #[test]

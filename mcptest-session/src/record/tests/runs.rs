@@ -203,9 +203,9 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
         broken: Some("it broke off".to_owned()),
     };
     let mut wire = Wire::default();
-    wire.asked(path, &request, failed(429));
-    wire.asked(path, &request, Outcome::Lost("reset".to_owned()));
-    wire.asked(path, &request, half.clone());
+    wire.request(path, &request, failed(429));
+    wire.request(path, &request, Outcome::Lost("reset".to_owned()));
+    wire.request(path, &request, half.clone());
     wire.chat(&begin, &says("Another answer."));
     wire.chat(&begin, &says("Half or whole?"));
     let more = json!([user("Cancel 7."), says("Half or whole?"), user("Whole.")]);
@@ -228,7 +228,7 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
 
     // What nobody asked again ends the run, and what was said till then is kept.
     let mut broken = Wire::default();
-    broken.asked(path, &request, half);
+    broken.request(path, &request, half);
     let run = broken.run(&options("Cancel 7."));
     assert_eq!(
         run.cassette["trace"]["conversation"]["stop_reason"],
@@ -247,7 +247,7 @@ fn only_the_answer_that_the_client_went_on_with_is_kept() {
     let mut refused = Wire::default();
     refused.chat(&begin, &calls(&[("c1", 7)]));
     let more = json!([user("Cancel 7."), calls(&[("c1", 7)]), result("c1", "done")]);
-    refused.asked(path, &chat_request(&more), failed(500));
+    refused.request(path, &chat_request(&more), failed(500));
     let run = refused.run(&options("Cancel 7."));
     let result = &run.cassette["trace"]["tool_results"][0]["result"];
     assert_eq!(result["content"][0]["text"], "done");
@@ -275,7 +275,7 @@ fn a_run_that_is_not_known_is_an_error() {
         media_type: None,
         body: body.as_bytes().to_vec(),
     };
-    wire.asked("/openai/v1/completions", &json!({}), other("{}"));
+    wire.request("/openai/v1/completions", &json!({}), other("{}"));
     let text = of(&wire).to_string();
     assert!(
         text.ends_with("; it sent 1 request of unknown kinds, such as `/openai/v1/completions`"),
@@ -284,7 +284,7 @@ fn a_run_that_is_not_known_is_an_error() {
     let request = chat_request(&json!([user("Cancel 7.")]));
     let path = "/v1/chat/completions";
     let message = "no such key".to_owned();
-    wire.asked(
+    wire.request(
         path,
         &request,
         Outcome::Failed {
@@ -296,7 +296,7 @@ fn a_run_that_is_not_known_is_an_error() {
         of(&wire).to_string(),
         "the agent got no answer of a model: the provider answered 401: no such key"
     );
-    wire.asked(
+    wire.request(
         path,
         &request,
         Outcome::Unreadable("it is compressed as `x`".to_owned()),
@@ -318,7 +318,7 @@ fn what_asks_no_model_is_kept_under_the_digest_of_its_request() {
             media_type,
             body,
         };
-        wire.asked("/openai/v1/models", &json!({}), outcome);
+        wire.request("/openai/v1/models", &json!({}), outcome);
     }
     let cassette = wire.run(&options("Cancel 7.")).cassette;
     let others = &cassette["session"]["others"];
@@ -363,7 +363,10 @@ fn a_closing_of_the_program_is_the_final_response() {
 #[test]
 fn every_format_makes_the_same_run() {
     let chat = chat_answer(&calls(&[("c1", 7)]));
-    let said = protocol::named("openai_chat").unwrap().said(&chat).unwrap();
+    let said = protocol::named("openai_chat")
+        .unwrap()
+        .parse_response(&chat)
+        .unwrap();
     let answer = |name: &str| protocol::named(name).unwrap().answer(&said);
     let end = |name: &str| {
         let said = ModelResponse {
