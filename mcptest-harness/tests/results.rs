@@ -69,7 +69,7 @@ fn results(package: &Package) -> Vec<CaseResult> {
         .collect()
 }
 
-fn of<'r>(results: &'r [CaseResult], case: &str) -> &'r CaseResult {
+fn find_result<'r>(results: &'r [CaseResult], case: &str) -> &'r CaseResult {
     results.iter().find(|result| result.case == case).unwrap()
 }
 
@@ -97,7 +97,7 @@ fn a_result_says_what_was_computed_asked_and_found() {
     let (folder, package) = package();
     let results = results(&package);
 
-    let calls = of(&results, "shop::refund_agent::calls");
+    let calls = find_result(&results, "shop::refund_agent::calls");
     assert_eq!(calls.status, CaseStatus::Passed);
     let count = &calls.targets[0];
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_result_says_what_was_computed_asked_and_found() {
     );
     assert_eq!(calls.recordings[1].digest.len(), 16);
 
-    let narrative = of(&results, "shop::refund_agent::narrative");
+    let narrative = find_result(&results, "shop::refund_agent::narrative");
     assert_eq!(narrative.status, CaseStatus::Failed);
     assert_eq!(narrative.run_verdicts, [RunVerdict::Fails; 2]);
     assert_eq!(narrative.judged["claims"], 2);
@@ -135,15 +135,15 @@ fn a_result_says_what_was_computed_asked_and_found() {
     );
     assert_eq!(failure.findings[0].place.unwrap().line, 15);
 
-    let own = of(&results, "shop::refund_agent");
+    let own = find_result(&results, "shop::refund_agent");
     assert_eq!(own.targets[0].name, "final_response");
     assert_eq!(own.runs.len(), 2);
     assert_eq!(own.prompts[&own.runs[0].prompt], "Refund order 7.");
     assert_ne!(own.runs[0].calls, own.runs[1].calls);
 
-    let skipped = of(&results, "shop::skipped");
+    let skipped = find_result(&results, "shop::skipped");
     assert_eq!(skipped.reason.as_deref(), Some("skipped: not now"));
-    let broken = of(&results, "broken::load");
+    let broken = find_result(&results, "broken::load");
     assert!(
         broken
             .failure

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     /// What is read of these variables.
-    fn of(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordRequest>, RecordRequestError> {
+    fn read_variables(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordRequest>, RecordRequestError> {
         let value = |name: &str| {
             let mut set = set.iter();
             let found = set.find(|(known, _)| *known == name);
@@ -236,20 +236,20 @@ mod tests {
     #[test]
     fn the_words_are_read_and_nothing_means_judge() {
         for mode in Mode::ALL {
-            let asked = of(&[(VARIABLE, mode.word())], false);
+            let asked = read_variables(&[(VARIABLE, mode.word())], false);
             assert_eq!(asked, Ok(Some(RecordRequest::new(mode))));
         }
-        assert_eq!(of(&[(VARIABLE, "")], true), Ok(None));
-        assert_eq!(of(&[(DRY_RUN, "1")], true), Ok(None));
+        assert_eq!(read_variables(&[(VARIABLE, "")], true), Ok(None));
+        assert_eq!(read_variables(&[(DRY_RUN, "1")], true), Ok(None));
     }
 
     #[test]
     fn recording_in_ci_needs_a_second_word() {
-        let allowed = of(&[(VARIABLE, "all"), (IN_CI, "1")], true);
+        let allowed = read_variables(&[(VARIABLE, "all"), (IN_CI, "1")], true);
         assert_eq!(allowed, Ok(Some(RecordRequest::new(Mode::All))));
         // What it would cost may be asked.
-        assert!(of(&[(VARIABLE, "all"), (DRY_RUN, "1")], true).is_ok());
-        insta::assert_snapshot!(of(&[(VARIABLE, "all")], true).unwrap_err(), @r"
+        assert!(read_variables(&[(VARIABLE, "all"), (DRY_RUN, "1")], true).is_ok());
+        insta::assert_snapshot!(read_variables(&[(VARIABLE, "all")], true).unwrap_err(), @r"
         `MCPTEST_RECORD=all` while `CI` is set: recording in CI spends money on every push
 
         help: if you want to record in CI, also set `MCPTEST_RECORD_IN_CI=1`
@@ -258,20 +258,20 @@ mod tests {
 
     #[test]
     fn another_word_is_refused() {
-        insta::assert_snapshot!(of(&[(VARIABLE, "mising")], false).unwrap_err(), @r"
+        insta::assert_snapshot!(read_variables(&[(VARIABLE, "mising")], false).unwrap_err(), @r"
         `MCPTEST_RECORD=mising` is not known; did you mean `missing`?
 
         help: `missing` records what has no recording, `changed` the agents that do something else now, `all` records everything again; without the variable recordings are judged
         ");
-        assert!(of(&[(VARIABLE, "1")], false).is_err());
-        let hidden = of(&[(VARIABLE, "\u{1b}[2J")], false).unwrap_err();
+        assert!(read_variables(&[(VARIABLE, "1")], false).is_err());
+        let hidden = read_variables(&[(VARIABLE, "\u{1b}[2J")], false).unwrap_err();
         let hidden = hidden.to_string();
         assert!(!hidden.contains('\u{1b}'));
     }
 
     #[test]
     fn what_is_said_of_how_is_one_or_nothing_and_belongs_to_its_mode() {
-        let all = |name, value| of(&[(VARIABLE, "all"), (name, value)], false);
+        let all = |name, value| read_variables(&[(VARIABLE, "all"), (name, value)], false);
         assert!(all(DRY_RUN, "1").unwrap().unwrap().dry_run);
         assert!(!all(DRY_RUN, "0").unwrap().unwrap().dry_run);
         assert!(all(OVER_BUDGET, "1").unwrap().unwrap().over_budget);
@@ -287,13 +287,13 @@ mod tests {
 
         help: leave the variable out
         ");
-        let changed = of(&[(VARIABLE, "changed"), (INTO, "tonight")], false);
+        let changed = read_variables(&[(VARIABLE, "changed"), (INTO, "tonight")], false);
         insta::assert_snapshot!(changed.unwrap_err(), @r"
         `MCPTEST_RECORD_INTO` is not for `MCPTEST_RECORD=changed`: all runs are recorded into another folder
 
         help: write `MCPTEST_RECORD=all`
         ");
-        let only = of(&[(VARIABLE, "changed"), (ONLY_RUNS, "1")], false);
+        let only = read_variables(&[(VARIABLE, "changed"), (ONLY_RUNS, "1")], false);
         assert!(only.unwrap().unwrap().only_runs);
     }
 }

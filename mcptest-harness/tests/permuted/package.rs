@@ -79,7 +79,7 @@ impl OnDisk {
         let cases = package.cases();
         let judged = cases
             .iter()
-            .map(|case| (case.name().to_owned(), Judged::of(case)));
+            .map(|case| (case.name().to_owned(), Judged::from_case(case)));
         judged.collect()
     }
 }
@@ -93,7 +93,7 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    fn of(case: &PackageCase<'_>) -> Self {
+    fn from_case(case: &PackageCase<'_>) -> Self {
         let mut result = case.judge();
         result.duration_ms = None;
         Self {

@@ -90,7 +90,7 @@ fn regressions(folder: &TempDir) -> BTreeMap<String, CaseResult> {
     of_gate.map(|case| (case.case.clone(), case)).collect()
 }
 
-fn said(result: &CaseResult) -> String {
+fn message(result: &CaseResult) -> String {
     let failure = result.failure.as_ref().map(|failure| failure.text.clone());
     failure
         .or_else(|| result.reason.clone())
@@ -129,7 +129,7 @@ fn each_agent_and_the_suite_are_cases() {
         assert!(lines.contains(part), "{part}\n{lines}");
     }
     // The suite's case judges the agents together; it says which are red alone, and has no exit status.
-    let whole = said(&found["s::regression"]);
+    let whole = message(&found["s::regression"]);
     assert!(
         whole.ends_with("\n1 got worse, 1 costs 45% more tokens, 1 got better.\nred in their own cases: s::a_refund::regression, s::b_search::regression"),
         "{whole}"
@@ -153,10 +153,14 @@ fn too_few_runs_are_no_silent_pass() {
     let found = regressions(&folder);
     let whole = &found["s::regression"];
     assert_eq!(whole.status, CaseStatus::Failed);
-    assert!(said(whole).contains("cannot tell"), "{}", said(whole));
+    assert!(message(whole).contains("cannot tell"), "{}", message(whole));
     let agent = &found["s::a_refund::regression"];
     assert_eq!(agent.status, CaseStatus::Ignored);
-    assert!(said(agent).starts_with("cannot tell: "), "{}", said(agent));
+    assert!(
+        message(agent).starts_with("cannot tell: "),
+        "{}",
+        message(agent)
+    );
 
     let allowed = TRUSTED.replace(" }", ", inconclusive: pass }");
     write(
@@ -166,7 +170,7 @@ fn too_few_runs_are_no_silent_pass() {
     );
     let whole = &regressions(&folder)["s::regression"];
     assert_eq!(whole.status, CaseStatus::Passed);
-    assert!(said(whole).contains("cannot tell"), "{}", said(whole));
+    assert!(message(whole).contains("cannot tell"), "{}", message(whole));
 }
 
 #[test]
@@ -186,11 +190,11 @@ fn what_nobody_knows_to_have_passed_is_no_pass() {
     }
     let found = regressions(&folder);
     let agent = &found["s::a_refund::regression"];
-    assert_eq!(agent.status, CaseStatus::Ignored, "{}", said(agent));
+    assert_eq!(agent.status, CaseStatus::Ignored, "{}", message(agent));
     assert!(
-        said(agent).starts_with("cannot tell: no outcomes"),
+        message(agent).starts_with("cannot tell: no outcomes"),
         "{}",
-        said(agent)
+        message(agent)
     );
     assert_eq!(found["s::regression"].status, CaseStatus::Failed);
 }
@@ -204,13 +208,13 @@ fn an_agent_may_have_a_margin_of_its_own_or_be_left_out() {
         ", regression: { skip: waits for the new shop }",
     ));
     let agent = &skipped["s::a_refund::regression"];
-    assert_eq!(said(agent), "skipped: waits for the new shop");
+    assert_eq!(message(agent), "skipped: waits for the new shop");
     let whole = &skipped["s::regression"];
     assert_eq!(
         whole.status,
         CaseStatus::Failed,
         "nothing was compared: {}",
-        said(whole)
+        message(whole)
     );
 }
 
@@ -228,24 +232,24 @@ fn one_agent_alone_has_all_of_the_chance() {
     }
     let found = regressions(&folder);
     assert!(
-        said(&found["s::a_refund::regression"]).contains("≤ 0.05"),
+        message(&found["s::a_refund::regression"]).contains("≤ 0.05"),
         "{}",
-        said(&found["s::a_refund::regression"])
+        message(&found["s::a_refund::regression"])
     );
-    let whole = said(&found["s::regression"]);
+    let whole = message(&found["s::regression"]);
     assert!(
         whole.ends_with("\n1 got worse.\nred in its own case: s::a_refund::regression"),
         "{whole}"
     );
     assert_eq!(
-        said(&found["s::b_search::regression"]),
+        message(&found["s::b_search::regression"]),
         "unchanged since the baseline"
     );
     assert_eq!(
         found["s::regression"].status,
         CaseStatus::Passed,
         "{}",
-        said(&found["s::regression"])
+        message(&found["s::regression"])
     );
 }
 
@@ -267,10 +271,10 @@ fn an_agent_that_improved_holds_and_so_does_its_suite() {
             found[case].status,
             CaseStatus::Passed,
             "{}",
-            said(&found[case])
+            message(&found[case])
         );
     }
-    let whole = said(&found["s::regression"]);
+    let whole = message(&found["s::regression"]);
     assert!(
         whole.ends_with("\n1 got better.\ndecided in its own case: s::c_book::regression"),
         "{whole}"

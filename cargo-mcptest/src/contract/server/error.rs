@@ -123,7 +123,8 @@ impl fmt::Display for ListError {
             Self::Closed => f.write_str("the connection closed before it answered `tools/list`"),
             Self::Service(error) => write!(f, "{error}"),
             Self::NotAList { answer } => {
-                let shown = truncate(&answer.to_string(), SHOWN);
+                let answer = answer.to_string();
+                let shown = truncate(&answer, SHOWN);
                 write!(f, "its answer to `tools/list` is no list of tools: {shown}")
             }
             Self::InvalidTool(invalid) => write!(f, "{invalid}"),

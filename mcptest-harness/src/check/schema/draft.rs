@@ -47,7 +47,7 @@ mod tests {
     use super::is_alike_in_draft7;
 
     /// What is said of a value by a schema that is read by a draft; `None` where it is malformed.
-    fn said(schema: &Value, draft: Draft, value: &Value) -> Option<Vec<(String, String)>> {
+    fn schema_errors(schema: &Value, draft: Draft, value: &Value) -> Option<Vec<(String, String)>> {
         let validator = jsonschema::options().with_draft(draft).build(schema).ok()?;
         let errors = validator.iter_errors(value);
         let said = errors.map(|error| (error.instance_path().to_string(), error.to_string()));
@@ -142,8 +142,8 @@ mod tests {
         #[test]
         fn both_drafts_say_the_same(schema in schema(), value in value()) {
             prop_assert!(is_alike_in_draft7(&schema));
-            let newest = said(&schema, Draft::Draft202012, &value);
-            prop_assert_eq!(said(&schema, Draft::Draft7, &value), newest);
+            let newest = schema_errors(&schema, Draft::Draft202012, &value);
+            prop_assert_eq!(schema_errors(&schema, Draft::Draft7, &value), newest);
         }
     }
 }

@@ -27,7 +27,7 @@ fn result(suite: &LoadedSuite, name: &str) -> CaseResult {
 }
 
 /// The status of a result, and whether each thing that was asked holds.
-fn said(result: &CaseResult) -> (CaseStatus, Vec<bool>) {
+fn status_and_bounds(result: &CaseResult) -> (CaseStatus, Vec<bool>) {
     let bounds = result.targets.iter().flat_map(|target| &target.bounds);
     (result.status, bounds.map(|bound| bound.holds).collect())
 }
@@ -47,7 +47,7 @@ fn an_accepted_snapshot_holds() {
             accepted,
         )
         .unwrap();
-        said(&result(&suite, "agent"))
+        status_and_bounds(&result(&suite, "agent"))
     };
     assert_eq!(judged("All done."), (CaseStatus::Passed, vec![true, true]));
     assert_eq!(judged("Not yet."), (CaseStatus::Failed, vec![false, true]));
@@ -61,7 +61,7 @@ fn what_an_option_allows_breaks_no_default() {
         run["conversation"]["stop_reason"] = json!("turn_budget");
         let agent = format!("  inject: [hung]\n  recovery: {options}\n");
         let (_folder, suite) = loaded(fault, &agent, &[json!({ "trace": run })]);
-        said(&result(&suite, "agent::recovery"))
+        status_and_bounds(&result(&suite, "agent::recovery"))
     };
     let allowed = judged("{ allow_unexercised: true }");
     assert_eq!(allowed, (CaseStatus::Passed, vec![true]));
@@ -76,7 +76,7 @@ fn a_tool_that_nobody_knows_breaks_no_default_and_every_run() {
     let agent = "  trajectory: { forbid: [delete_oder] }\n";
     let (_folder, suite) = loaded("", agent, &[run]);
     let result = result(&suite, "agent::trajectory");
-    assert_eq!(said(&result), (CaseStatus::Failed, vec![true]));
+    assert_eq!(status_and_bounds(&result), (CaseStatus::Failed, vec![true]));
     assert_eq!(result.run_verdicts, [RunVerdict::Fails]);
 }
 
@@ -85,7 +85,7 @@ fn each_thing_that_was_asked_is_told_apart() {
     let judged = |expect: &str, gate: &str, runs: &[Value]| {
         let agent = format!("  {gate}:\n    expect:\n{expect}");
         let (_folder, suite) = loaded("", &agent, runs);
-        said(&result(&suite, &format!("agent::{gate}")))
+        status_and_bounds(&result(&suite, &format!("agent::{gate}")))
     };
     let runs = [1, 2].map(|count| json!({ "trace": calls(&vec!["a"; count]) }));
     let counts = "    - { target: calls.count, matcher: { max: 1 } }\n    - { target: calls.count, matcher: { max: 2 } }\n";

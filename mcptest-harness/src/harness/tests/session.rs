@@ -73,7 +73,7 @@ fn turns_of_which_nothing_is_known_leave_the_run_to_be_judged() {
 }
 
 /// A run with user turns.
-fn asked(turns: &[&str]) -> Value {
+fn run_with_turns(turns: &[&str]) -> Value {
     let mut run = calls(&["a"]);
     let turns = turns
         .iter()
@@ -85,14 +85,18 @@ fn asked(turns: &[&str]) -> Value {
 #[test]
 fn a_recording_with_other_user_turns_is_stale() {
     let agent = "  turns: [Do it., And that., Thanks.]\n  expect: [{ target: 'tool_calls[0].name', matcher: { exact: a } }]\n";
-    let said = asked(&["Do it.", "And that.", "Thanks."]);
+    let said = run_with_turns(&["Do it.", "And that.", "Thanks."]);
     holds(judge_runs("", agent, &[said]));
     shows!(
         "stale-turns",
-        judge_runs("", agent, &[asked(&["Do it.", "And this.", "Thanks."])])
+        judge_runs(
+            "",
+            agent,
+            &[run_with_turns(&["Do it.", "And this.", "Thanks."])]
+        )
     );
     let stale = |turns: &[&str], stop: &str| {
-        let mut run = asked(turns);
+        let mut run = run_with_turns(turns);
         run["trace"]["conversation"]["stop_reason"] = json!(stop);
         judge_runs("", agent, &[run]).remove(0).1.is_some()
     };
@@ -108,6 +112,6 @@ fn a_recording_with_other_user_turns_is_stale() {
     holds(judge_runs(
         "",
         SOMETHING,
-        &[asked(&["Do it.", "And this."])],
+        &[run_with_turns(&["Do it.", "And this."])],
     ));
 }

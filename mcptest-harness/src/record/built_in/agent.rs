@@ -351,7 +351,7 @@ mod tests {
 
     use super::*;
 
-    fn of(args: Value, text: Option<&str>) -> Result<String, String> {
+    fn parse_args(args: Value, text: Option<&str>) -> Result<String, String> {
         arguments(&Call {
             args,
             text: text.map(str::to_owned),
@@ -363,9 +363,9 @@ mod tests {
     fn a_server_gets_an_object_as_the_model_wrote_it_or_nothing() {
         let long = r#"{"n": 1180591620717411303424}"#;
         let read = json!({ "n": "1180591620717411303424" });
-        assert_eq!(of(read, Some(long)).unwrap(), long);
+        assert_eq!(parse_args(read, Some(long)).unwrap(), long);
         assert_eq!(
-            of(json!({ "b": 1, "a": 2 }), None).unwrap(),
+            parse_args(json!({ "b": 1, "a": 2 }), None).unwrap(),
             r#"{"a":2,"b":1}"#
         );
         for nothing in [
@@ -375,24 +375,31 @@ mod tests {
             json!(r#""""#),
             json!(" "),
         ] {
-            assert_eq!(of(nothing.clone(), None).unwrap(), "{}", "{nothing}");
+            assert_eq!(
+                parse_args(nothing.clone(), None).unwrap(),
+                "{}",
+                "{nothing}"
+            );
         }
-        assert_eq!(of(json!({}), Some("")).unwrap(), "{}");
+        assert_eq!(parse_args(json!({}), Some("")).unwrap(), "{}");
         let huge = r#"{"a": 1e400}"#;
-        assert_eq!(of(json!({ "a": "1e400" }), Some(huge)).unwrap(), huge);
+        assert_eq!(
+            parse_args(json!({ "a": "1e400" }), Some(huge)).unwrap(),
+            huge
+        );
         // The session reads more than a server does.
-        let error = of(json!({ "a": null }), Some(r#"{"a": NaN}"#)).unwrap_err();
+        let error = parse_args(json!({ "a": null }), Some(r#"{"a": NaN}"#)).unwrap_err();
         assert!(error.starts_with("the arguments are not JSON: "), "{error}");
         let twice = json!({ "a": 1 }).to_string();
         assert_eq!(
-            of(Value::from(twice.clone()).to_string().into(), None),
+            parse_args(Value::from(twice.clone()).to_string().into(), None),
             Ok(twice)
         );
         for wrong in ["[1]", "3", r#""find it""#] {
-            let error = of(wrong.into(), None).unwrap_err();
+            let error = parse_args(wrong.into(), None).unwrap_err();
             assert_eq!(error, "the arguments must be a JSON object", "{wrong}");
         }
-        let error = of("{not json".into(), None).unwrap_err();
+        let error = parse_args("{not json".into(), None).unwrap_err();
         assert!(error.starts_with("the arguments are not JSON: "), "{error}");
     }
 }

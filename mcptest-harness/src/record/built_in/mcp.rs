@@ -191,9 +191,9 @@ impl Connection {
         if !is_json {
             let problem = format!("unexpected server response: HTTP {status}");
             let body = response.text().await.map_err(lost)?;
-            return Err(NoAnswer::Unusable(problem, shown(&body)));
+            return Err(NoAnswer::Unusable(problem, excerpt(&body)));
         }
-        let mut messages = Messages::of(response);
+        let mut messages = Messages::from_response(response);
         loop {
             match messages.next(id).await {
                 Said::Answer(mut answer) => {
@@ -220,7 +220,7 @@ impl Connection {
                     return Err(NoAnswer::Unusable(problem, None));
                 }
                 Said::Unreadable(problem, text) => {
-                    return Err(NoAnswer::Unusable(problem, shown(&text)));
+                    return Err(NoAnswer::Unusable(problem, excerpt(&text)));
                 }
                 Said::Lost(problem) => return Err(NoAnswer::Unusable(problem, None)),
             }
@@ -229,10 +229,10 @@ impl Connection {
 }
 
 fn unusable(problem: &str, answer: &Value) -> NoAnswer {
-    NoAnswer::Unusable(problem.to_owned(), shown(&answer.to_string()))
+    NoAnswer::Unusable(problem.to_owned(), excerpt(&answer.to_string()))
 }
 
-fn shown(text: &str) -> Option<String> {
+fn excerpt(text: &str) -> Option<String> {
     let text = text.trim();
     (!text.is_empty()).then(|| shorten(text, SHOWN))
 }

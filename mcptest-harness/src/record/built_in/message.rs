@@ -33,7 +33,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    pub(super) fn of(response: Response) -> Self {
+    pub(super) fn from_response(response: Response) -> Self {
         let kind = response.headers().get(CONTENT_TYPE);
         let is_events = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         Self {
@@ -52,7 +52,7 @@ impl Messages {
                     continue;
                 }
                 return match parse(&message) {
-                    Ok(parsed) => said(parsed.value, id),
+                    Ok(parsed) => classify(parsed.value, id),
                     Err(error) => {
                         let text = String::from_utf8_lossy(&message).into_owned();
                         Said::Unreadable(describe_error(&error), text)
@@ -93,7 +93,7 @@ impl Messages {
     }
 }
 
-fn said(message: Value, id: u64) -> Said {
+fn classify(message: Value, id: u64) -> Said {
     let is_answer = message.get("method").is_none() && message["id"] == id;
     if is_answer {
         Said::Answer(message)

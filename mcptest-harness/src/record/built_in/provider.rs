@@ -81,7 +81,7 @@ type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl ModelEndpoint {
     /// The provider that a suite means for a model, with the key from the environment.
-    pub(super) fn of(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
+    pub(super) fn from_suite(suite: &Suite, model: &Spanned<Model>) -> Result<Self, LiveError> {
         // An address that is not UTF-8 is a wrong one, and not one that is not set: no key goes elsewhere.
         let environment = |name: &str| {
             let value = std::env::var_os(name)?.to_string_lossy().into_owned();

@@ -23,7 +23,7 @@ use crate::record::{Live, LiveError, Playable, Progress, RunRequest};
 impl Live for BuiltIn {
     fn prepare(&self, suite: &Suite, agent: &Agent, model: usize) -> Result<(), LiveError> {
         Timeouts::from_environment()?;
-        ModelEndpoint::of(suite, &agent.models[model])?.upstream()?;
+        ModelEndpoint::from_suite(suite, &agent.models[model])?.upstream()?;
         find_servers(suite, agent)?;
         check_ready(suite, agent, model)
     }
@@ -42,7 +42,7 @@ impl Live for BuiltIn {
         progress: &Progress,
     ) -> Result<Option<Value>, LiveError> {
         let timeouts = Timeouts::from_environment()?;
-        let endpoint = ModelEndpoint::of(suite, &agent.models[model])?;
+        let endpoint = ModelEndpoint::from_suite(suite, &agent.models[model])?;
         let spending = spending(suite, agent, model, request)?;
         let _reserved = reserve_servers(suite, agent)?;
         let mut options = session_options(suite, agent, model, request)?;
