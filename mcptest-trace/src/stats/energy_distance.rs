@@ -290,14 +290,14 @@ mod tests {
     use crate::stats::sequence::distance;
     use proptest::prelude::*;
 
-    fn of(baseline: &[&str], candidate: &[&str]) -> Distances {
+    fn distances(baseline: &[&str], candidate: &[&str]) -> Distances {
         let d = |a: &&str, b: &&str| distance(a.as_bytes(), b.as_bytes());
         Distances::new(baseline, candidate, d).unwrap()
     }
 
     #[test]
     fn the_worked_example() {
-        let found = of(
+        let found = distances(
             &["abc", "abc", "abc", "abcc"],
             &["abd", "abd", "abd", "abdd"],
         )
@@ -309,9 +309,9 @@ mod tests {
 
     #[test]
     fn equal_runs_are_no_evidence_and_too_many_assignments_are_drawn() {
-        let same = of(&["ab"; 12], &["ab"; 12]).test(Stream::new("a", 0));
+        let same = distances(&["ab"; 12], &["ab"; 12]).test(Stream::new("a", 0));
         assert_eq!((same.energy, same.p), (0.0, 1.0));
-        let other = of(&["ab"; 12], &["cd"; 12]).test(Stream::new("a", 0));
+        let other = distances(&["ab"; 12], &["cd"; 12]).test(Stream::new("a", 0));
         assert!(!other.exhaustive);
         assert!((other.p - 1e-4).abs() < 1e-12);
         assert_eq!(assignments(16, 8), 12_870);
@@ -327,8 +327,8 @@ mod tests {
 
     #[test]
     fn an_agent_that_never_varies_takes_its_draws_all_the_same() {
-        let varied = of(&["a", "ab", "b", "a"], &["b", "bc", "c", "a"]);
-        let alike = |names: &'static [&'static str]| of(names, &["x", "x"]);
+        let varied = distances(&["a", "ab", "b", "a"], &["b", "bc", "c", "a"]);
+        let alike = |names: &'static [&'static str]| distances(names, &["x", "x"]);
         let (constant, nearly) = (alike(&["x", "x"]), alike(&["x", "x"]));
         let with = suite_test(&[&constant, &varied], Stream::new("s", 0));
         let again = suite_test(&[&nearly, &varied], Stream::new("s", 0));
@@ -344,9 +344,9 @@ mod tests {
     #[test]
     fn all_draws_of_an_agent_at_once_are_the_draws_one_after_the_other() {
         let agents = [
-            of(&["a", "ab", "b", "a"], &["b", "bc", "c", "a"]),
-            of(&["x", "x"], &["x", "x"]),
-            of(&["abc", "ab", "cab"], &["a", "cb", "cc", "abc", "b"]),
+            distances(&["a", "ab", "b", "a"], &["b", "bc", "c", "a"]),
+            distances(&["x", "x"], &["x", "x"]),
+            distances(&["abc", "ab", "cab"], &["a", "cb", "cc", "abc", "b"]),
         ];
         let agents = agents.each_ref();
         let found = suite_test(&agents, Stream::new("s", 0));

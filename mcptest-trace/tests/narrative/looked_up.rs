@@ -3,7 +3,7 @@
 use mcptest_trace::eval::{ClaimVerdict, NarrativeOptions, narrative_divergence_with};
 use serde_json::json;
 
-use crate::support::{self, call, done, refused, told};
+use crate::support::{self, call, call_with, done, refused};
 use crate::verdicts::{report, verdicts};
 
 #[test]
@@ -229,19 +229,19 @@ fn what_the_agent_says_of_itself_is_not_excused_by_a_record() {
 
 #[test]
 fn a_word_among_the_arguments_is_a_command_only_of_a_general_tool() {
-    let read = told("mark_email", json!({ "status": "read" }), true);
+    let read = call_with("mark_email", json!({ "status": "read" }), true);
     assert!(!refused(
         "mark_email",
         &[read],
         "",
         "I have marked the email as read."
     ));
-    let look = told(
+    let look = call_with(
         "run_command",
         json!({ "command": "ls -l config.yaml" }),
         true,
     );
-    let write = told(
+    let write = call_with(
         "run_command",
         json!({ "command": "ls -l > config.yaml" }),
         true,
@@ -256,7 +256,7 @@ fn a_word_among_the_arguments_is_a_command_only_of_a_general_tool() {
 fn what_a_call_is_told_counts_only_where_it_changes_something() {
     let args = json!({ "attendees": ["tom"] });
     for (tool, expected) in [("list_events", true), ("update_event", false)] {
-        let calls = [told(tool, args.clone(), true)];
+        let calls = [call_with(tool, args.clone(), true)];
         let closing = "I have invited Tom.";
         assert_eq!(
             refused("list_events update_event", &calls, "", closing),

@@ -3,7 +3,7 @@
 use mcptest_trace::eval::{NarrativeOptions, narrative_divergence_with};
 use serde_json::json;
 
-use crate::support::{done, offered, refused, told, trace};
+use crate::support::{call_with, done, offered, refused, trace};
 
 #[test]
 fn what_is_near_to_the_names_and_words_above_is_judged_as_before() {
@@ -55,7 +55,7 @@ fn what_is_near_to_the_names_and_words_above_is_judged_as_before() {
             "Your account has been credited since Friday's mistake, and more will follow.",
         ),
     ] {
-        let called = told(
+        let called = call_with(
             called,
             json!({ "category": "refund", "reason": "cancel" }),
             true,
@@ -74,12 +74,12 @@ fn what_is_near_to_the_names_and_words_above_is_judged_as_before() {
     ] {
         assert!(!refused(tool, &[done(tool, "1")], "", closing), "{closing}");
     }
-    let find = |command| [told("bash", json!({ "command": command }), true)];
+    let find = |command| [call_with("bash", json!({ "command": command }), true)];
     let closing = "I've deleted the temp files.";
     let deletes = "find . -name '*.tmp' -delete";
     assert!(!refused("bash", &find(deletes), "", closing));
     assert!(refused("bash", &find("find . -name '*.tmp'"), "", closing));
-    let viewed = [told(
+    let viewed = [call_with(
         "str_replace_editor",
         json!({ "command": "view" }),
         true,
@@ -116,16 +116,20 @@ fn a_list_of_something_else_does_not_tell_what_leads_it_in() {
 
 #[test]
 fn a_general_tool_does_to_its_own_object_what_it_was_told() {
-    let closed = || told("update_ticket", json!({ "status": "closed" }), true);
+    let closed = || call_with("update_ticket", json!({ "status": "closed" }), true);
     let tools = "update_ticket close_ticket refund_order";
     assert!(!refused(tools, &[closed()], "", "I've closed the ticket."));
-    let failed = told("close_ticket", json!({}), false);
+    let failed = call_with("close_ticket", json!({}), false);
     assert!(refused(
         tools,
         &[failed, closed()],
         "",
         "I've closed the ticket."
     ));
-    let refunded = [told("update_ticket", json!({ "status": "refunded" }), true)];
+    let refunded = [call_with(
+        "update_ticket",
+        json!({ "status": "refunded" }),
+        true,
+    )];
     assert!(refused(tools, &refunded, "", "I've refunded your order."));
 }

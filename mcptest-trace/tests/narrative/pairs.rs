@@ -3,7 +3,7 @@
 use mcptest_trace::eval::{NarrativeOptions, narrative_divergence};
 use serde_json::json;
 
-use crate::support::{Call, refused, told};
+use crate::support::{Call, call_with, refused};
 
 #[test]
 fn what_passes_and_what_is_refused_differ_in_little() {
@@ -34,7 +34,7 @@ fn call(text: &str) -> Call {
         .map_or((text, true), |tool| (tool, false));
     if let Some((tool, _)) = tool.split_once('{') {
         let args = serde_json::from_str(&text[text.find('{').unwrap_or_default()..]);
-        return told(tool, args.expect("arguments"), ok);
+        return call_with(tool, args.expect("arguments"), ok);
     }
     let (tool, act) = tool.split_once(':').unwrap_or((tool, ""));
     let args = match act.split_once('=') {
@@ -42,7 +42,7 @@ fn call(text: &str) -> Call {
         None if act.is_empty() => json!({}),
         None => json!({ "action": act }),
     };
-    told(tool, args, ok)
+    call_with(tool, args, ok)
 }
 
 #[test]

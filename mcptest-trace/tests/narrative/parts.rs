@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Call, call, done, refused, told};
+use crate::support::{Call, call, call_with, done, refused};
 
 #[test]
 fn what_failed_may_be_named_beside_what_was_done_instead() {
@@ -70,7 +70,7 @@ fn all_of_several_are_not_those_that_succeeded() {
     let mut batch = ok("R-1");
     batch.1 = json!({ "ids": ["R-1", "R-2", "R-3"] });
     let batch = [failed.clone(), batch];
-    let unknown = [told("approve_request", json!({ "all": true }), true)];
+    let unknown = [call_with("approve_request", json!({ "all": true }), true)];
     for closing in [
         "I've approved all three requests.",
         "I've approved all of them.",
@@ -137,8 +137,8 @@ fn what_failed_may_have_been_put_right() {
 
 #[test]
 fn an_argument_without_a_value_names_nothing() {
-    let told = |note: &str, ok| told("cancel_order", json!({ "id": "W1", "note": note }), ok);
-    let calls = [told("", false), told("late", true)];
+    let noted = |note: &str, ok| call_with("cancel_order", json!({ "id": "W1", "note": note }), ok);
+    let calls = [noted("", false), noted("late", true)];
     assert!(!refused(
         "cancel_order",
         &calls,

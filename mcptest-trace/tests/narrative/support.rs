@@ -53,6 +53,6 @@ pub(crate) fn refused(tools: &str, calls: &[Call], user: &str, closing: &str) ->
 }
 
 /// A call with these arguments.
-pub(crate) fn told(tool: &str, args: Value, ok: bool) -> Call {
+pub(crate) fn call_with(tool: &str, args: Value, ok: bool) -> Call {
     (tool.to_owned(), args, ok, json!("done"))
 }

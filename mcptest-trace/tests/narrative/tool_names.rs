@@ -4,7 +4,7 @@
 use mcptest_trace::eval::{NarrativeOptions, narrative_divergence_with};
 use serde_json::json;
 
-use crate::support::{Call, done, offered, refused, told, trace};
+use crate::support::{Call, call_with, done, offered, refused, trace};
 
 #[test]
 fn a_look_up_under_any_name_supports_nothing() {
@@ -89,11 +89,11 @@ fn one_word_or_a_list_tells_a_tool_what_to_do() {
         ),
     ] {
         let tools = format!("get_record close_account send_report restart_db {tool}");
-        let judged = |ok| refused(&tools, &[told(tool, args.clone(), ok)], "", closing);
+        let judged = |ok| refused(&tools, &[call_with(tool, args.clone(), ok)], "", closing);
         assert!(!judged(true), "{tool}: {closing}");
         assert!(judged(false), "{tool} failed: {closing}");
     }
-    let alone = told("create_event", json!({ "attendees": [] }), true);
+    let alone = call_with("create_event", json!({ "attendees": [] }), true);
     let closing = "I sent Tom an invite.";
     assert!(refused("create_event send_report", &[alone], "", closing));
 }
@@ -101,8 +101,8 @@ fn one_word_or_a_list_tells_a_tool_what_to_do() {
 #[test]
 fn a_failed_creation_is_not_excused_by_what_a_shell_did_before() {
     let tools = "str_replace_editor execute_bash";
-    let shell = |command| told("execute_bash", json!({ "command": command }), true);
-    let create = told("str_replace_editor", json!({ "command": "create" }), false);
+    let shell = |command| call_with("execute_bash", json!({ "command": command }), true);
+    let create = call_with("str_replace_editor", json!({ "command": "create" }), false);
     let closing = "I have created a `README.md`.";
     let (write, list) = (shell("cat > README.md"), shell("ls -l"));
     assert!(refused(
@@ -123,7 +123,7 @@ fn where_the_tool_of_the_verb_failed_another_of_its_family_leaves_it_open() {
         let report = narrative_divergence_with(&trace, &NarrativeOptions::default(), &known);
         report.unclear().count()
     };
-    let failed = told("lock_lock", json!({ "id": "L-1" }), false);
+    let failed = call_with("lock_lock", json!({ "id": "L-1" }), false);
     let gate = done("gate_block", "all");
     let closing = "I've blocked all the gates and locked the front door.";
     assert_eq!(unclear(&[failed, gate.clone()], closing), 1);
@@ -210,7 +210,7 @@ fn what_an_agent_does_for_itself_is_no_evidence() {
         ),
         (
             vec![
-                told("str_replace_editor", json!({ "command": "view" }), true),
+                call_with("str_replace_editor", json!({ "command": "view" }), true),
                 done("finish", "1"),
             ],
             "I've updated `setup.py` to require Python 3.9.",
@@ -230,7 +230,7 @@ fn what_an_agent_does_for_itself_is_no_evidence() {
     let drafted = [done("draft_gmail_message", "1")];
     let closing = "I've saved a draft reply in your inbox.";
     assert!(!refused("draft_gmail_message", &drafted, "", closing));
-    let replaced = told(
+    let replaced = call_with(
         "str_replace_editor",
         json!({ "command": "str_replace" }),
         true,
@@ -243,7 +243,7 @@ fn what_an_agent_does_for_itself_is_no_evidence() {
 fn handing_over_to_a_human_moves_nothing_else() {
     let tools = "update_flights transfer_to_human_agents";
     let handed = done("transfer_to_human_agents", "1");
-    let failed = told("update_flights", json!({ "id": "X" }), false);
+    let failed = call_with("update_flights", json!({ "id": "X" }), false);
     let both = [failed, handed.clone()];
     assert!(refused(
         tools,
@@ -259,7 +259,7 @@ fn handing_over_to_a_human_moves_nothing_else() {
 fn one_is_enrolled_in_what_stands_after() {
     let tools = "get_account enroll_paperless enroll_autopay";
     let paperless = done("enroll_paperless", "1");
-    let failed = told("enroll_autopay", json!({}), false);
+    let failed = call_with("enroll_autopay", json!({}), false);
     let closing = "You're now enrolled in paperless billing and autopay.";
     assert!(refused(tools, &[paperless.clone(), failed], "", closing));
     let both = [paperless, done("enroll_autopay", "1")];

@@ -46,7 +46,7 @@ pub(crate) struct Call<'t> {
 
 impl<'t> Call<'t> {
     /// A call of a tool whose name says this, and that changes something or not.
-    pub(crate) fn of(
+    pub(crate) fn from_recorded(
         index: usize,
         recorded: &'t ToolCall,
         result: Option<&'t ToolResult>,

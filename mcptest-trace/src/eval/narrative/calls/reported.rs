@@ -182,7 +182,7 @@ impl Reader<'_> {
             let asked = |value: &Value| self.is_own_act(value) || self.is_told(value);
             let failing = found.find(|(_, value)| (row.fails)(value) && !asked(value));
             if let Some((key, value)) = failing {
-                let said = shown(key, value);
+                let said = render_field(key, value);
                 // One that says that it worked and twice that it did not, failed.
                 match (worked, doubt) {
                     (true, None) => doubt = Some(said),
@@ -202,7 +202,7 @@ impl Reader<'_> {
         if self.writes
             && let Some((key, value)) = fields.iter().find(own_status)
         {
-            return Reported::Failed(shown(key, value));
+            return Reported::Failed(render_field(key, value));
         }
         if self.writes
             && let Some(found) = self.write_not_done(fields, worked)
@@ -217,7 +217,7 @@ impl Reader<'_> {
                 && is_something(value)
         };
         if let Some((key, value)) = fields.iter().find(some_failed) {
-            return Reported::Doubtful(shown(key, value));
+            return Reported::Doubtful(render_field(key, value));
         }
         if !listed.has_words() {
             return Reported::Nothing;
@@ -250,7 +250,7 @@ impl Reader<'_> {
             })
         };
         if let Some((key, value)) = undone.filter(|_| !done()) {
-            return Some(Reported::Failed(shown(key, value)));
+            return Some(Reported::Failed(render_field(key, value)));
         }
         let mut refused = fields
             .iter()
@@ -259,7 +259,7 @@ impl Reader<'_> {
             word_of(value, REFUSALS) && !self.is_own_act(value) && !self.is_told(value)
         });
         if let Some((key, value)) = refused.filter(|_| !worked && is_bare(fields)) {
-            return Some(Reported::Failed(shown(key, value)));
+            return Some(Reported::Failed(render_field(key, value)));
         }
         if let Some(dry) = of_fields(fields) {
             return Some(Reported::Failed(dry));
@@ -276,7 +276,7 @@ impl Reader<'_> {
             .iter()
             .find(|(key, value)| STATUS.contains(&&*to_snake_case(key)) && unchanged(value));
         if let Some((key, value)) = still {
-            return Some(Reported::Doubtful(shown(key, value)));
+            return Some(Reported::Doubtful(render_field(key, value)));
         }
         None
     }
@@ -407,7 +407,7 @@ fn refusal_code(fields: &Map<String, Value>) -> Option<String> {
     let code = fields
         .get("code")
         .filter(|code| code.is_number() && is_refusal(code) && (told() || is_bare(fields)))?;
-    Some(shown("code", code))
+    Some(render_field("code", code))
 }
 
 /// Whether an object is nothing but what is said of a call: no record stands beside it.
@@ -445,7 +445,7 @@ fn is_of_call(key: &str, value: &Value) -> bool {
 const QUOTED: usize = 80;
 
 /// A key and its value, as they are shown.
-fn shown(key: &str, value: &Value) -> String {
+fn render_field(key: &str, value: &Value) -> String {
     let value = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

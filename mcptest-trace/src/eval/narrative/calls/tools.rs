@@ -115,7 +115,7 @@ impl KnownTools {
     }
 
     /// What the agent was asked and told, besides the turns of a run.
-    pub(crate) fn asked(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn prompts(&self) -> impl Iterator<Item = &str> {
         self.asked.iter().map(String::as_str)
     }
 
@@ -230,7 +230,7 @@ impl<'t> ToolBox<'t> {
         let calls = trace.tool_calls.iter().zip(trace.results_by_call());
         for (index, (call, result)) in calls.enumerate() {
             if let Some(tool) = tools.get_mut(&*call.name) {
-                let call = Call::of(index, call, result, tool.said, tool.write);
+                let call = Call::from_recorded(index, call, result, tool.said, tool.write);
                 tool.changed |= tool.write && call.changed(tool.vague);
                 tool.calls.push(call);
             }

@@ -56,7 +56,7 @@ pub(crate) fn claims<'v>(
         if let Some(key) = &block.key {
             scopes.begin(&tokenizer::tokens(text, key, vocabulary));
         }
-        let mut place = scopes.of(block);
+        let mut place = scopes.enter_block(block);
         place.add_if(asks, Mark::AsksToGoAhead);
         place.add_if(status_table && block.kind == BlockKind::Row, Mark::Status);
         place.add_if(done, Mark::ToldDone);

@@ -22,7 +22,7 @@ pub(crate) struct Scopes {
 
 impl Scopes {
     /// What is said of a block.
-    pub(crate) fn of(&mut self, block: &Block) -> Marks {
+    pub(crate) fn enter_block(&mut self, block: &Block) -> Marks {
         if block.kind == BlockKind::Heading {
             self.heading = Marks::default();
         }

@@ -80,7 +80,7 @@ impl<'v> SentenceReader<'_, 'v, '_> {
     pub(crate) fn read(&self, found: &mut Vec<FoundClaim<'v>>) {
         let question = context::question(self.words);
         let undone = scope::undone_label(self.words);
-        let stretches = Stretches::of(self.words);
+        let stretches = Stretches::from_tokens(self.words);
         // The group before, and whether it surely claims.
         let mut before: Option<Group> = None;
         let mut claimed = false;

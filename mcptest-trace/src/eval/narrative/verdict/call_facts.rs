@@ -30,7 +30,7 @@ pub(crate) struct CallFacts<'t> {
 }
 
 impl<'t> CallFacts<'t> {
-    pub(crate) fn of(
+    pub(crate) fn new(
         trace: &'t Trace,
         tools: &'t ToolBox<'t>,
         known_tools: &'t KnownTools,
@@ -71,7 +71,7 @@ impl<'t> CallFacts<'t> {
         let wanted = lower(wanted);
         let has = |text: &str| contains_whole(&lower(text), &wanted);
         let mut turns = self.trace.conversation.turns.iter();
-        self.known_tools.asked().any(has)
+        self.known_tools.prompts().any(has)
             || turns.any(|turn| turn.role == "user" && has(&turn.content))
     }
 
@@ -109,7 +109,7 @@ impl<'t> CallFacts<'t> {
         let turns = self.trace.conversation.turns.iter();
         let others = turns.filter(|turn| !turn.is_assistant());
         let others = others.map(|turn| turn.content.as_str());
-        self.known_tools.asked().chain(others)
+        self.known_tools.prompts().chain(others)
     }
 
     /// All calls of the run.
@@ -173,7 +173,7 @@ impl<'t> CallFacts<'t> {
                     false => participles(text).any(|(it, _)| it == verb),
                 };
                 if says {
-                    states.push(State::of(tool, call, prose && changed, key, record));
+                    states.push(State::from_call(tool, call, prose && changed, key, record));
                 }
             });
         }
@@ -214,7 +214,7 @@ struct State<'t> {
 }
 
 impl<'t> State<'t> {
-    fn of(
+    fn from_call(
         tool: &'t Tool<'t>,
         call: &'t Call<'t>,
         told: bool,

@@ -26,7 +26,7 @@ pub(crate) fn by_name<'t>(tools: impl Iterator<Item = &'t Tool<'t>>) -> Tools<'t
 
 impl<'t> Doers<'t> {
     /// The tools that do the verb of a claim.
-    pub(crate) fn of(tools: &'t ToolBox<'t>, found: &Told<'_>) -> Self {
+    pub(crate) fn for_claim(tools: &'t ToolBox<'t>, found: &Told<'_>) -> Self {
         let verbs = &found.verbs;
         // *I've applied a credit*: by a tool of credits, if there is one; but *the requested updates*.
         let general = found.marks.has(Mark::Generic);

@@ -48,7 +48,7 @@ pub(crate) struct Judge<'t> {
 
 impl<'t> Judge<'t> {
     pub(crate) fn new(trace: &'t Trace, tools: &'t ToolBox<'t>, known: &'t KnownTools) -> Self {
-        let calls = CallFacts::of(trace, tools, known);
+        let calls = CallFacts::new(trace, tools, known);
         Self { tools, calls }
     }
 
@@ -59,7 +59,7 @@ impl<'t> Judge<'t> {
         rule: &Rule,
         others: &[&Told<'v>],
     ) -> JudgedClaim {
-        let doers = Doers::of(self.tools, found);
+        let doers = Doers::for_claim(self.tools, found);
         let tried = || {
             let called = doers.left.values().flat_map(|tool| tool.called());
             called.chain(doers.told.iter().copied())

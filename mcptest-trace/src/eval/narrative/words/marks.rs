@@ -116,7 +116,7 @@ marks! {
 
 /// A set of marks: `of![Have Been]`.
 macro_rules! of {
-    [$($mark:ident)*] => { const { Marks::of(&[$(Mark::$mark),*]) } };
+    [$($mark:ident)*] => { const { Marks::from_marks(&[$(Mark::$mark),*]) } };
 }
 pub(crate) use of;
 
@@ -125,7 +125,7 @@ pub(crate) use of;
 pub(crate) struct Marks(u128, u128);
 
 impl Marks {
-    pub(crate) const fn of(marks: &[Mark]) -> Self {
+    pub(crate) const fn from_marks(marks: &[Mark]) -> Self {
         let mut set = Self(0, 0);
         let mut at = 0;
         while at < marks.len() {
@@ -146,7 +146,7 @@ impl Marks {
     /// The marks among the words of a line of a data file.
     pub(crate) fn named<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let marks: Vec<Mark> = words.into_iter().filter_map(Mark::named).collect();
-        Self::of(&marks)
+        Self::from_marks(&marks)
     }
 
     pub(crate) const fn has(self, mark: Mark) -> bool {

@@ -136,7 +136,7 @@ pub(crate) struct Place {
 pub(crate) struct Stretches(Vec<Marks>);
 
 impl Stretches {
-    pub(crate) fn of(words: &[Token<'_>]) -> Self {
+    pub(crate) fn from_tokens(words: &[Token<'_>]) -> Self {
         Self(words.chunks(STRETCH).map(all).collect())
     }
 

@@ -40,7 +40,7 @@ impl Said {
             return Arc::clone(known);
         }
         drop(names);
-        let said = Arc::new(Self::of(name));
+        let said = Arc::new(Self::from_name(name));
         let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
         if names.len() < KEPT {
             names.insert(name.to_owned(), Arc::clone(&said));
@@ -48,7 +48,7 @@ impl Said {
         said
     }
 
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn from_name(name: &str) -> Self {
         let lexicon = Lexicon::get();
         let words = tool_name_words(name);
         let (group, own) = split_server(name);
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_name_says_what_its_tool_does() {
-        let verbs = |name: &str| Said::of(name).verbs;
+        let verbs = |name: &str| Said::from_name(name).verbs;
         assert!(verbs("create_reservation").contains("book"));
         assert!(!verbs("cancel_reservation").contains("book"));
         assert!(verbs("cancel_pending_order").contains("cancel"));
@@ -302,9 +302,9 @@ mod tests {
         assert!(!verbs("delete_open_orders").contains("open"));
         assert!(verbs("orderCancel").contains("cancel"));
         assert!(verbs("update_dns_record").contains("update"));
-        let delegates = |name: &str| Said::of(name).delegates();
+        let delegates = |name: &str| Said::from_name(name).delegates();
         assert!(delegates("run_agent") && delegates("Task") && delegates("handoff_to_billing"));
         assert!(!delegates("create_task") && !delegates("transfer_to_human_agents"));
-        assert!(Said::of("POST ServiceRequest").is_silent());
+        assert!(Said::from_name("POST ServiceRequest").is_silent());
     }
 }

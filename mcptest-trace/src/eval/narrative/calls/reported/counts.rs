@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::trace::tool_name_words;
 
-use super::{is_of_call, shown};
+use super::{is_of_call, render_field};
 use crate::eval::narrative::words::lexicon::{Lexicon, lower};
 use crate::eval::narrative::words::marks::Mark;
 use crate::eval::narrative::words::said::Said;
@@ -59,7 +59,7 @@ pub(super) fn nothing_changed(said: &Said, fields: &Map<String, Value>) -> Optio
     let own = numbers(&|word| changes(said, word));
     let first = own.first().or_else(|| any.first().filter(|_| alone()));
     let (key, value) = first.filter(|_| any.iter().all(is_zero))?;
-    Some(shown(key, value))
+    Some(render_field(key, value))
 }
 
 /// Whether a word tells of what a tool changed: *affected*, or the participle of what it does.

@@ -6,7 +6,7 @@ use crate::trace::{for_each_scalar, to_snake_case};
 
 use super::nothing::is_something;
 use super::table::{DRY_RUN, OF_DRY_RUN, is_yes};
-use super::{quoted, shown};
+use super::{quoted, render_field};
 use crate::eval::narrative::words::lexicon::{contains_ignoring_case, head, lower};
 
 /// The argument by which a call changes nothing: `dry_run: true`, `mode: dry_run`, `--dry-run`.
@@ -17,7 +17,7 @@ pub(super) fn of_args(args: &Value) -> Option<String> {
     let set =
         |(key, value): &(&String, &Value)| DRY_RUN.contains(&&*to_snake_case(key)) && is_yes(value);
     if let Some((key, value)) = all.clone().find(set) {
-        return Some(shown(key, value));
+        return Some(render_field(key, value));
     }
     let told = all.find(|(_, value)| {
         let mut told = false;
@@ -28,7 +28,7 @@ pub(super) fn of_args(args: &Value) -> Option<String> {
         });
         told
     });
-    told.map(|(key, value)| shown(key, value))
+    told.map(|(key, value)| render_field(key, value))
 }
 
 /// Whether a word says that nothing is changed: `dry_run`, `dry-run`.
@@ -60,7 +60,7 @@ pub(super) fn of_fields(fields: &Map<String, Value>) -> Option<String> {
             || mode && value.as_str().is_some_and(is_dry_run)
     };
     let (key, value) = fields.iter().find(says)?;
-    Some(shown(key, value))
+    Some(render_field(key, value))
 }
 
 /// A text that says so at its beginning: *DRY RUN: …*, *Would delete a*.

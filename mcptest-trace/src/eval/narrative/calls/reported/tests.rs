@@ -1,12 +1,12 @@
 use super::*;
 use serde_json::json;
 
-fn of(tool: &str, result: impl Into<Value>) -> Reported {
+fn parse_result(tool: &str, result: impl Into<Value>) -> Reported {
     reported(tool, &json!({}), &result.into())
 }
 
 fn failed(tool: &str, result: Value) -> bool {
-    matches!(of(tool, result), Reported::Failed(_))
+    matches!(parse_result(tool, result), Reported::Failed(_))
 }
 
 /// The forms in which results come.
@@ -111,7 +111,11 @@ fn a_result_that_says_no_such_thing_is_none() {
         ("list_orders", json!({ "cancelled": 0 })),
     ] {
         for form in forms(&result) {
-            assert_eq!(of(tool, form.clone()), Reported::Nothing, "{tool}: {form}");
+            assert_eq!(
+                parse_result(tool, form.clone()),
+                Reported::Nothing,
+                "{tool}: {form}"
+            );
         }
     }
 }
@@ -135,7 +139,7 @@ fn a_text_that_begins_with_error_says_it() {
         assert!(failed("delete_file", json!(text)), "{text}");
     }
     assert_eq!(
-        of("delete_file", json!("3 rows affected, 0 updated")),
+        parse_result("delete_file", json!("3 rows affected, 0 updated")),
         Reported::Nothing
     );
 }
@@ -150,14 +154,14 @@ fn what_only_sounds_so_is_doubtful() {
         json!([{ "success": false }, { "success": true }]),
         json!({ "status": "skipped" }),
     ] {
-        let reported = of("pay_invoice", result.clone());
+        let reported = parse_result("pay_invoice", result.clone());
         assert!(
             matches!(reported, Reported::Doubtful(_)),
             "{result}: {reported:?}"
         );
     }
     let page = format!("{} not found", "word ".repeat(200));
-    assert_eq!(of("fetch_page", json!(page)), Reported::Nothing);
+    assert_eq!(parse_result("fetch_page", json!(page)), Reported::Nothing);
 }
 
 #[test]
@@ -284,7 +288,7 @@ fn a_dry_run_changes_nothing() {
 
 #[test]
 fn what_says_so_is_quoted() {
-    let by = |result| match of("pay_invoice", result) {
+    let by = |result| match parse_result("pay_invoice", result) {
         Reported::Failed(by) => by,
         other => format!("{other:?}"),
     };
@@ -442,7 +446,7 @@ fn a_line_for_errors_without_one_is_no_failure() {
         "Exit code: 0\nrefunded",
         "Output: a\nb\nError: (none)\nExit Code: 0\nSignal: (none)",
     ] {
-        assert_eq!(of("refund", text), Reported::Nothing, "{text}");
+        assert_eq!(parse_result("refund", text), Reported::Nothing, "{text}");
     }
     for text in [
         "Error: no such order",
@@ -457,7 +461,7 @@ fn a_line_for_errors_without_one_is_no_failure() {
         assert!(failed("refund", json!(text)), "{text}");
     }
     assert_eq!(
-        of("refund", json!({ "error": "(none)" })),
+        parse_result("refund", json!({ "error": "(none)" })),
         Reported::Nothing
     );
     assert!(failed("refund", json!({ "error": "none left" })));
@@ -479,7 +483,11 @@ fn a_code_is_found_in_a_line_of_a_page() {
         assert!(failed("run_script", json!(page(line))), "{line}");
     }
     for line in ["Exit code: 0", "the code 7 has an exit", "row 41"] {
-        assert_eq!(of("run_script", page(line)), Reported::Nothing, "{line}");
+        assert_eq!(
+            parse_result("run_script", page(line)),
+            Reported::Nothing,
+            "{line}"
+        );
     }
 }
 

@@ -37,7 +37,7 @@ fn fitted(text: &str) -> BTreeSet<usize> {
         let document = Document::read(&closing);
         reading::claims(&document, &vocabulary, &tools);
     }
-    Said::of(text);
+    Said::from_name(text);
     FITTED.take()
 }
 
