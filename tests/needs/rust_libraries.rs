@@ -33,7 +33,7 @@ fn failures() -> [(Value, bool); 5] {
 }
 
 /// How many requests a library makes of a provider that fails each time, or never. It says nothing of its own.
-fn asked(library: &str, failure: Option<&Value>, streamed: bool) -> usize {
+fn count_requests(library: &str, failure: Option<&Value>, streamed: bool) -> usize {
     let failures = vec![failure; if failure.is_some() { 20 } else { 0 }];
     let reply = json!({ "text": "Words enough to be cut in the middle.", "before": failures });
     let script = json!({ "conversations": [{ "user": PROMPT, "runs": [[reply]] }] });
@@ -98,9 +98,10 @@ pub(crate) fn they_do_what_the_table_says() {
     let page = include_str!("../../docs/recording.md");
     for library in LIBRARIES {
         for streamed in [false, true] {
-            assert_eq!(asked(library, None, streamed), 1, "{library}");
+            assert_eq!(count_requests(library, None, streamed), 1, "{library}");
         }
-        let counts = failures().map(|(failure, streamed)| asked(library, Some(&failure), streamed));
+        let counts =
+            failures().map(|(failure, streamed)| count_requests(library, Some(&failure), streamed));
         let counts = counts.map(|count| count.to_string()).join(" | ");
         let row = format!("| Rust `{library}` {} | {counts} | ", version(library));
         let there = page.lines().any(|line| line.starts_with(&row));

@@ -388,7 +388,7 @@ impl Import {
             writeln!(out, "nothing was written, because of `--check`")?;
         }
         write!(out, "{}", redacted(&done.reports.render_notes()))?;
-        write!(out, "{}", redacted(&done.starter.tools().shown()))?;
+        write!(out, "{}", redacted(&done.starter.tools().render()))?;
         summary::doubts(&done.doubts, out)?;
         for (kind, count) in done.redacted.iter() {
             writeln!(out, "redacted: {kind}: {count}")?;

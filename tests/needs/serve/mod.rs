@@ -116,7 +116,7 @@ fn is_gone(process: &str) -> bool {
 }
 
 /// The verdicts and texts, by case.
-fn told(said: &Finished) -> (String, BTreeMap<String, String>) {
+fn verdicts_and_texts(said: &Finished) -> (String, BTreeMap<String, String>) {
     let outcomes = format!("{:?}", said.outcomes());
     (outcomes, said.failures())
 }
@@ -160,7 +160,11 @@ pub(crate) fn each_run_is_what_it_is_if_it_is_started_alone() {
     desk.forget();
 
     let served = desk.play("once");
-    assert_eq!(told(&served), told(&anew), "{served}");
+    assert_eq!(
+        verdicts_and_texts(&served),
+        verdicts_and_texts(&anew),
+        "{served}"
+    );
     assert_eq!(served.code, anew.code);
     assert_eq!((times(&desk), ends(&desk)), (times_anew, ends_anew));
     assert!(desk.lines("refunds", "tool").is_empty());
@@ -181,7 +185,11 @@ pub(crate) fn runs_that_hang_are_ended_at_their_limit() {
     let anew = desk.play("off");
     desk.forget();
     let served = desk.play("on");
-    assert_eq!(told(&served), told(&anew), "{served}");
+    assert_eq!(
+        verdicts_and_texts(&served),
+        verdicts_and_texts(&anew),
+        "{served}"
+    );
     let (_, text) = served.only_failure();
     assert!(
         text.contains("the program took too long and was ended"),
@@ -213,7 +221,11 @@ pub(crate) fn what_a_fork_would_share_is_started_anew() {
     assert!(!anew.stderr.contains("mcptest.serve"), "{anew}");
     desk.forget();
     let served = desk.play("on");
-    assert_eq!(told(&served), told(&anew), "{served}");
+    assert_eq!(
+        verdicts_and_texts(&served),
+        verdicts_and_texts(&anew),
+        "{served}"
+    );
     for (kind, why) in why {
         assert_eq!(desk.lines("starts", kind).len(), RUNS, "{kind}: {served}");
         let note = format!(

@@ -28,7 +28,7 @@ fn failures() -> [(Value, bool); 5] {
 }
 
 /// How many requests a program makes of a provider that fails each time. It must not end well.
-fn asked(client: &Client, folder: &Folder, failure: &Value, streamed: bool) -> usize {
+fn count_requests(client: &Client, folder: &Folder, failure: &Value, streamed: bool) -> usize {
     let failures = vec![failure; 20];
     let reply = json!({ "text": "Words enough to be cut in the middle.", "before": failures });
     let script = json!({ "key": KEY, "conversations": [{ "user": PROMPT, "runs": [[reply]] }] });
@@ -59,7 +59,7 @@ fn label(client: &Client) -> String {
 fn counts(client: &Client, folder: &Folder) -> Vec<usize> {
     thread::scope(|scope| {
         let tries = failures().map(|(failure, streamed)| {
-            scope.spawn(move || asked(client, folder, &failure, streamed))
+            scope.spawn(move || count_requests(client, folder, &failure, streamed))
         });
         tries.map(|one| one.join().unwrap()).to_vec()
     })

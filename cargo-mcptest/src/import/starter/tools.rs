@@ -133,7 +133,7 @@ impl CalledTools {
     }
 
     /// What the tools were taken for, for the screen.
-    pub(in crate::import) fn shown(&self) -> String {
+    pub(in crate::import) fn render(&self) -> String {
         let mut shown: String = self.kinds(SHOWN).map(|line| line + "\n").collect();
         if self.iter().any(|(_, _, is_recorded)| !is_recorded) {
             shown += "  if a name misleads, correct it in the suite: `narrative: { readonly_tools: [NAME], mutating_tools: [NAME] }`\n";

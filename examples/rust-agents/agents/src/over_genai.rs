@@ -30,7 +30,7 @@ pub async fn answer(base_url: &str, prompt: &str, answers: Answers) -> Result<St
                 .with_schema(tool.schema())
         }));
     for _ in 0..MOST_TURNS {
-        let said = said(&client, &request, answers).await?;
+        let said = chat_with_retry(&client, &request, answers).await?;
         let Some(message) = said.message else {
             return Ok(said.text);
         };
@@ -62,7 +62,11 @@ fn client(base_url: &str) -> Result<Client, Error> {
 }
 
 /// Asks, and asks again after 429 and 5xx.
-async fn said(client: &Client, request: &ChatRequest, answers: Answers) -> Result<Said, Error> {
+async fn chat_with_retry(
+    client: &Client,
+    request: &ChatRequest,
+    answers: Answers,
+) -> Result<Said, Error> {
     let mut tries = 1;
     loop {
         let said = match answers {

@@ -23,7 +23,7 @@ pub async fn answer(base_url: &str, prompt: &str, answers: Answers) -> Result<St
     let tools = tools()?;
     for _ in 0..MOST_TURNS {
         let request = ChatMessageRequest::new(MODEL.to_owned(), messages.clone());
-        let said = said(&client, &request.tools(tools.clone()), answers).await?;
+        let said = chat_with_retry(&client, &request.tools(tools.clone()), answers).await?;
         if said.tool_calls.is_empty() {
             return Ok(said.content);
         }
@@ -57,7 +57,7 @@ fn tools() -> Result<Vec<ToolInfo>, Error> {
 }
 
 /// Asks, and asks again after an answer that is an error: the library does not say which status it has.
-async fn said(
+async fn chat_with_retry(
     client: &Ollama,
     request: &ChatMessageRequest,
     answers: Answers,

@@ -18,7 +18,7 @@ const MODEL: &str = "gpt-5-mini";
     params(order = "The number of the order")
 )]
 fn find_order(order: u64) -> Result<Value, ToolExecutionError> {
-    desk::find_order(order).map_err(told)
+    desk::find_order(order).map_err(tool_error)
 }
 
 /// Gives money back for the model.
@@ -27,11 +27,11 @@ fn find_order(order: u64) -> Result<Value, ToolExecutionError> {
     params(order = "The number of the order")
 )]
 fn refund_order(order: u64) -> Result<Value, ToolExecutionError> {
-    desk::refund_order(order).map_err(told)
+    desk::refund_order(order).map_err(tool_error)
 }
 
 /// What the model is told of an error: rig says "the tool failed" where a tool says nothing else.
-fn told(error: desk::DeskError) -> ToolExecutionError {
+fn tool_error(error: desk::DeskError) -> ToolExecutionError {
     let text = format!("error: {error}");
     ToolExecutionError::from_error(error).with_model_feedback(text)
 }

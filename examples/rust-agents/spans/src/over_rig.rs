@@ -13,7 +13,7 @@ use crate::{Error, MODEL, desk};
     params(order = "The number of the order")
 )]
 fn get_order(order: u64) -> Result<String, ToolExecutionError> {
-    desk::get_order(order).map_err(told)
+    desk::get_order(order).map_err(tool_error)
 }
 
 /// Gives money back for the model.
@@ -22,11 +22,11 @@ fn get_order(order: u64) -> Result<String, ToolExecutionError> {
     params(order = "The number of the order")
 )]
 fn refund(order: u64) -> Result<String, ToolExecutionError> {
-    desk::refund(order).map_err(told)
+    desk::refund(order).map_err(tool_error)
 }
 
 /// What the model is told of an error.
-fn told(error: desk::DeskError) -> ToolExecutionError {
+fn tool_error(error: desk::DeskError) -> ToolExecutionError {
     let text = error.to_string();
     ToolExecutionError::from_error(error).with_model_feedback(text)
 }
