@@ -21,9 +21,9 @@ fn runs_that_look_bad_are_named() {
     };
     let desk = Desk::new();
     let runs = [
-        record(1, "Shipped."),
-        record(2, ""),
-        record(3, "It is on its way."),
+        talk(1, "Shipped."),
+        talk(2, ""),
+        talk(3, "It is on its way."),
     ];
     desk.write("log.jsonl", lines(&runs));
     let said = desk.import(&["log.jsonl", "--check"]);
