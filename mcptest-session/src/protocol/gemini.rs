@@ -1,26 +1,21 @@
 //! Gemini `generateContent` and `streamGenerateContent`.
 
+mod parts;
 mod request;
 mod stream;
+mod texts;
 
-use std::collections::HashMap;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::content::text_of;
-use super::numbered::numbered;
 use super::provider::{VERTEX, Version};
 use super::request::{ends_with, parameters};
 use super::sse::Event;
-use super::{Assembled, Framing, Protocol, Provider, Route, arguments};
-use crate::exchange::{
-    Call, CallTokens, Item, ModelRequest, ModelResponse, Opaque, Part, Stop, Tool, ToolResult,
-};
-use crate::json::{
-    count, identifier, list, member, non_null, nonempty_string, nonempty_text, role, text,
-};
+use super::{Assembled, Framing, Protocol, Provider, Route};
+use crate::exchange::{CallTokens, Item, ModelRequest, ModelResponse, Part, Stop, Tool};
+use crate::json::{count, identifier, list, non_null, nonempty_string, nonempty_text, role, text};
+use parts::{Names, parts, response_of, result, written};
+use texts::with_texts;
 
 /// The format.
 #[derive(Debug)]
@@ -62,9 +57,6 @@ const READ: [&str; 5] = [
     "system_instruction",
     "tools",
 ];
-
-/// Fields of a part that are read.
-const OF_PART: [&str; 4] = ["text", "functionCall", "functionResponse", "thought"];
 
 impl Protocol for Gemini {
     fn name(&self) -> &'static str {
@@ -264,186 +256,6 @@ impl Protocol for Gemini {
         };
         json!({ "error": { "code": status, "message": message, "status": word } })
     }
-}
-
-/// Identifiers of calls. Many calls have none: a result is then that of the call of its name whose turn it
-/// is, so that such calls are told apart by name and number.
-#[derive(Default)]
-struct Names {
-    called: HashMap<String, usize>,
-    answered: HashMap<String, usize>,
-}
-
-impl Names {
-    fn call(&mut self, parts: &mut [Part]) {
-        for part in parts {
-            if let Part::Call(call) = part
-                && call.id.is_none()
-            {
-                let number = self.called.entry(call.name.clone()).or_default();
-                call.id = Some(numbered(&call.name, *number));
-                *number += 1;
-            }
-        }
-    }
-
-    fn answer(&mut self, result: &mut ToolResult) {
-        if result.id.is_none()
-            && let Some(name) = &result.name
-        {
-            let number = self.answered.entry(name.clone()).or_default();
-            result.id = Some(numbered(name, *number));
-            *number += 1;
-        }
-    }
-}
-
-/// Where an answer that is read keeps the text of a call's arguments, beside the arguments.
-const ARGS_TEXT: &str = "mcptest_args_text";
-
-/// An answer, as far as the arguments of its calls are texts.
-#[derive(Deserialize)]
-struct Answer<'b> {
-    #[serde(borrow, default)]
-    candidates: Vec<Candidate<'b>>,
-}
-
-#[derive(Deserialize)]
-struct Candidate<'b> {
-    #[serde(borrow, default)]
-    content: Option<Content<'b>>,
-}
-
-#[derive(Deserialize)]
-struct Content<'b> {
-    #[serde(borrow, default)]
-    parts: Vec<CallPart<'b>>,
-}
-
-#[derive(Deserialize)]
-struct CallPart<'b> {
-    #[serde(borrow, default, rename = "functionCall", alias = "function_call")]
-    call: Option<FunctionCall<'b>>,
-}
-
-#[derive(Deserialize)]
-struct FunctionCall<'b> {
-    #[serde(borrow, default)]
-    args: Option<&'b RawValue>,
-}
-
-/// An answer, or a piece of one, that keeps the texts of its arguments.
-fn with_texts(mut body: Value, bytes: &[u8]) -> Value {
-    let texts = serde_json::from_slice::<Answer<'_>>(bytes);
-    let texts = texts.map(|answer| answer.candidates).unwrap_or_default();
-    let candidates = body.get_mut("candidates").and_then(Value::as_array_mut);
-    for (candidate, texts) in candidates.into_iter().flatten().zip(texts) {
-        let parts = candidate.pointer_mut("/content/parts");
-        let parts = parts.and_then(Value::as_array_mut);
-        let texts = texts.content.map(|content| content.parts);
-        for (part, text) in parts.into_iter().flatten().zip(texts.unwrap_or_default()) {
-            let args = text.call.and_then(|call| call.args);
-            let keys = ["functionCall", "function_call"];
-            let key = keys.into_iter().find(|key| part.get(key).is_some());
-            // A part that is kept as it is stays as it is.
-            let is_kept = part["thought"] == true;
-            if let (Some(key), Some(args), false) = (key, args, is_kept) {
-                part[key][ARGS_TEXT] = args.get().into();
-            }
-        }
-    }
-    body
-}
-
-fn response_of(part: &Value) -> Option<&Value> {
-    non_null(part, "functionResponse").or_else(|| non_null(part, "function_response"))
-}
-
-/// The format has no flag for errors: nothing is known of them.
-fn result(response: &Value) -> ToolResult {
-    ToolResult {
-        id: identifier(response, "id"),
-        name: nonempty_string(response, "name"),
-        value: member(response, "response"),
-        ..ToolResult::default()
-    }
-}
-
-fn opaque(value: Value) -> Part {
-    Part::Opaque(Opaque {
-        protocol: NAME.to_owned(),
-        value,
-    })
-}
-
-/// What an answer says. What stands beside a part, such as a signature, goes before it as a part of its own.
-fn parts(own: &[Value]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for part in own {
-        let call = non_null(part, "functionCall").or_else(|| non_null(part, "function_call"));
-        let said = text(part, "text");
-        if part["thought"] == true || call.is_none() && said.is_none() {
-            parts.push(opaque(json!({ "part": part })));
-            continue;
-        }
-        let beside = parameters(part, &[&OF_PART[..], &["function_call"]].concat());
-        if !beside.is_empty() {
-            parts.push(opaque(json!({ "beside": beside })));
-        }
-        if let Some(call) = call {
-            parts.push(Part::Call(arguments::of_call(Call {
-                id: identifier(call, "id"),
-                name: text(call, "name").unwrap_or_default().to_owned(),
-                args: member(call, "args"),
-                text: nonempty_string(call, ARGS_TEXT),
-                ..Call::default()
-            })));
-        } else if let Some(said) = said {
-            parts.push(Part::Text(said.to_owned()));
-        }
-    }
-    parts
-}
-
-/// The parts of an answer. What another provider made is left out; a refusal is text.
-fn written(parts: &[Part]) -> Vec<Value> {
-    let mut written = Vec::new();
-    let mut beside = Map::new();
-    let mut names = Names::default();
-    for part in parts {
-        let mut value = match part {
-            Part::Text(text) | Part::Refusal(text) => json!({ "text": text }),
-            Part::Call(call) if call.native.is_none() => {
-                let mut value = json!({
-                    "name": call.name,
-                    "args": arguments::object(call),
-                });
-                // An identifier that stands for none is none.
-                let number = names.called.entry(call.name.clone()).or_default();
-                let stands_for_none = numbered(&call.name, *number);
-                match &call.id {
-                    Some(id) if *id == stands_for_none => *number += 1,
-                    Some(id) => value["id"] = id.as_str().into(),
-                    None => {}
-                }
-                json!({ "functionCall": value })
-            }
-            Part::Opaque(opaque) if opaque.protocol == NAME => {
-                if let Some(part) = opaque.value.get("part") {
-                    written.push(part.clone());
-                } else if let Some(more) = opaque.value.get("beside").and_then(Value::as_object) {
-                    beside.clone_from(more);
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        for (key, more) in std::mem::take(&mut beside) {
-            value[key] = more;
-        }
-        written.push(value);
-    }
-    written
 }
 
 fn tool(declared: &Value) -> Option<Tool> {
