@@ -36,15 +36,15 @@ async fn what_the_program_prints_is_held_against_what_it_printed() {
     // Words of its own, and the words of the model.
     for recorded in ["3 orders cancelled.", "All three are cancelled."] {
         let cassette = printed(closing(recorded)).await;
-        let told = |run: &RunOptions| divergences(&cassette, PlayOptions::default(), run);
-        assert_eq!(divergences(&run(&format!("{recorded}\n"))), []);
+        let found = |run: &RunOptions| divergences(&cassette, PlayOptions::default(), run);
+        assert_eq!(found(&run(&format!("{recorded}\n"))), []);
         let path = "final_response".to_owned();
         let differs = (path.clone(), "the output of the program differs".to_owned());
-        assert_eq!(divergences(&run("2 orders cancelled.")), [differs]);
+        assert_eq!(found(&run("2 orders cancelled.")), [differs]);
         let silent = (path, "the program prints nothing".to_owned());
-        assert_eq!(divergences(&run(" ")), [silent]);
+        assert_eq!(found(&run(" ")), [silent]);
         // The suite asks for what the model said last.
-        assert_eq!(divergences(&options(&agent)), []);
+        assert_eq!(found(&options(&agent)), []);
     }
     let cassette = printed(closing("3 orders cancelled.")).await;
     let mut ignored = PlayOptions::default();
