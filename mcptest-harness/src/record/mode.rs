@@ -224,7 +224,10 @@ mod tests {
     use super::*;
 
     /// What is read of these variables.
-    fn read_variables(set: &[(&str, &str)], in_ci: bool) -> Result<Option<RecordRequest>, RecordRequestError> {
+    fn read_variables(
+        set: &[(&str, &str)],
+        in_ci: bool,
+    ) -> Result<Option<RecordRequest>, RecordRequestError> {
         let value = |name: &str| {
             let mut set = set.iter();
             let found = set.find(|(known, _)| *known == name);

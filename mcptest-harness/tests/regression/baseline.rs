@@ -9,16 +9,16 @@ fn what_is_unchanged_holds_and_says_so() {
     let found = regressions(&folder);
     assert_eq!(found["s::regression"].status, CaseStatus::Passed);
     assert!(
-        said(&found["s::regression"]).contains("unchanged"),
+        message(&found["s::regression"]).contains("unchanged"),
         "{}",
-        said(&found["s::regression"])
+        message(&found["s::regression"])
     );
     for (case, result) in found
         .iter()
         .filter(|(case, _)| case.matches("::").count() == 2)
     {
         assert_eq!(result.status, CaseStatus::Ignored, "{case}");
-        assert_eq!(said(result), "unchanged since the baseline");
+        assert_eq!(message(result), "unchanged since the baseline");
     }
 }
 
@@ -26,7 +26,7 @@ fn what_is_unchanged_holds_and_says_so() {
 fn without_a_baseline_the_suite_fails_and_says_how_to_save_one() {
     let folder = package("regression: { baseline: nowhere }\n", "");
     let found = regressions(&folder);
-    let text = said(&found["s::regression"]);
+    let text = message(&found["s::regression"]);
     assert_eq!(found["s::regression"].status, CaseStatus::Failed);
     assert!(
         text.contains("looked for the folder suites/nowhere"),
@@ -38,7 +38,7 @@ fn without_a_baseline_the_suite_fails_and_says_how_to_save_one() {
     );
     let agent = &found["s::a_refund::regression"];
     assert_eq!(
-        said(agent),
+        message(agent),
         "not compared: the baseline cannot be used; see `s::regression`"
     );
 }
@@ -53,9 +53,9 @@ fn runs_are_not_compared_with_themselves() {
             whole.status,
             CaseStatus::Failed,
             "{baseline}: {}",
-            said(whole)
+            message(whole)
         );
-        let text = said(whole);
+        let text = message(whole);
         assert!(
             text.contains("the baseline is where the runs of today are"),
             "{text}"
@@ -72,10 +72,10 @@ fn runs_with_another_prompt_are_not_compared() {
     let agent = &found["s::a_refund::regression"];
     assert_eq!(agent.status, CaseStatus::Ignored);
     assert_eq!(
-        said(agent),
+        message(agent),
         "not comparable with the baseline: the prompt is another one; see `s::regression`"
     );
-    assert!(said(&found["s::regression"]).contains("not comparable: `a_refund`"));
+    assert!(message(&found["s::regression"]).contains("not comparable: `a_refund`"));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn saved_results_are_a_baseline_too() {
     }
     let found = regressions(&folder);
     assert_eq!(
-        said(&found["s::a_refund::regression"]),
+        message(&found["s::a_refund::regression"]),
         "unchanged since the baseline"
     );
     runs(folder.path(), "suites/cassettes", 1);
@@ -98,9 +98,9 @@ fn saved_results_are_a_baseline_too() {
     let agent = &found["s::a_refund::regression"];
     assert_eq!(agent.status, CaseStatus::Failed);
     assert!(
-        said(agent).contains("regressed   p 0.0032 ≤ 0.00625, 83 points"),
+        message(agent).contains("regressed   p 0.0032 ≤ 0.00625, 83 points"),
         "{}",
-        said(agent)
+        message(agent)
     );
     assert_eq!(found["s::c_book::regression"].status, CaseStatus::Passed);
 }
@@ -156,9 +156,9 @@ fn a_choice_of_a_baselines_runs_is_not_unchanged() {
     let own = &found["s::a_refund::regression"];
     assert_eq!(own.status, CaseStatus::Failed);
     assert!(
-        said(own).contains("is a byte-for-byte copy of"),
+        message(own).contains("is a byte-for-byte copy of"),
         "{}",
-        said(own)
+        message(own)
     );
     assert_eq!(found["s::regression"].status, CaseStatus::Failed);
 
@@ -171,13 +171,13 @@ fn a_choice_of_a_baselines_runs_is_not_unchanged() {
     let own = &found["s::a_refund::regression"];
     assert_eq!(own.status, CaseStatus::Ignored);
     assert_eq!(
-        said(own),
+        message(own),
         "not comparable with the baseline: 5 recordings are gone, none is new; see `s::regression`"
     );
     let whole = &found["s::regression"];
     assert_eq!(whole.status, CaseStatus::Failed);
     let told = "cannot tell: recordings of 1 agent are gone, and the baseline's runs that are left are no random sample";
-    assert!(said(whole).contains(told), "{}", said(whole));
+    assert!(message(whole).contains(told), "{}", message(whole));
 
     // New runs beside it are compared, and hold nothing.
     let two = one.replacen("runs: 1", "runs: 6", 1);
@@ -189,7 +189,7 @@ fn a_choice_of_a_baselines_runs_is_not_unchanged() {
     let found = regressions(&folder);
     let own = &found["s::a_refund::regression"];
     assert_eq!(
-        said(own),
+        message(own),
         "cannot tell: 5 of 6 recordings of the baseline are gone; see `s::regression`"
     );
     assert_eq!(found["s::regression"].status, CaseStatus::Failed);
@@ -210,10 +210,10 @@ fn a_run_under_another_number_is_no_other_run() {
         write(folder.path(), &path("a_refund", number), &text);
     }
     let found = regressions(&folder);
-    let agent = said(&found["s::a_refund::regression"]);
+    let agent = message(&found["s::a_refund::regression"]);
     assert!(agent.contains("regressed   p 0.0032 ≤ 0.05"), "{agent}");
     assert_eq!(
-        said(&found["s::b_search::regression"]),
+        message(&found["s::b_search::regression"]),
         "unchanged since the baseline"
     );
 }
@@ -227,7 +227,7 @@ fn what_runs_were_recorded_with_is_told_in_one_order() {
             let path = format!("suites/trusted/a_refund__m/run-{number}.json");
             write(folder.path(), &path, &run("a_refund", prompt, true, 1000));
         }
-        said(&regressions(&folder)["s::regression"])
+        message(&regressions(&folder)["s::regression"])
     });
     assert_eq!(told[0], told[1]);
 }

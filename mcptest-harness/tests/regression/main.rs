@@ -116,7 +116,7 @@ fn each_agent_and_the_suite_are_cases() {
             ("s::regression", CaseStatus::Passed),
         ]
     );
-    let lines = found.values().map(said).collect::<Vec<_>>().join("\n");
+    let lines = found.values().map(message).collect::<Vec<_>>().join("\n");
     for part in [
         "`a_refund` must be no worse than its baseline",
         "regressed   p 0.0032 ≤ 0.00625, 83 points",

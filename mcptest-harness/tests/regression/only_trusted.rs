@@ -24,7 +24,7 @@ fn unchanged(baseline: &str) -> TempDir {
 fn whole(folder: &TempDir) -> (CaseStatus, String) {
     let found = regressions(folder);
     let whole = &found["s::regression"];
-    (whole.status, said(whole))
+    (whole.status, message(whole))
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_agent_with_another_model_is_no_new_one() {
         // Nobody recorded it with the new model.
         let (status, text) = whole(&folder);
         assert_eq!(status, CaseStatus::Failed, "{text}");
-        let own = said(&regressions(&folder)["s::a_refund::regression"]);
+        let own = message(&regressions(&folder)["s::a_refund::regression"]);
         if baseline == "trusted" {
             assert!(text.contains("gone, because"), "{text}");
             assert!(own.starts_with("gone: the baseline has"), "{own}");
@@ -95,7 +95,7 @@ fn an_agent_with_another_model_is_no_new_one() {
         assert!(!text.contains("new, not compared"), "{text}");
         let found = regressions(&folder);
         assert_eq!(
-            said(&found["s::a_refund::regression"]),
+            message(&found["s::a_refund::regression"]),
             "not comparable with the baseline: recorded with another model: m → n; see `s::regression`"
         );
     }
@@ -155,7 +155,7 @@ fn what_another_suite_asks_for_is_not_gone() {
                 result.status,
                 CaseStatus::Failed,
                 "{case}: {}",
-                said(&result)
+                message(&result)
             );
         }
         // The suite is deleted, and its agents are gone.
@@ -178,8 +178,8 @@ fn a_suite_that_was_renamed_is_compared_all_the_same() {
     runs(folder.path(), "suites/cassettes", 1);
     let found = regressions(&folder);
     let own = &found["t::a_refund::regression"];
-    assert_eq!(own.status, CaseStatus::Failed, "{}", said(own));
-    let text = said(&found["t::regression"]);
+    assert_eq!(own.status, CaseStatus::Failed, "{}", message(own));
+    let text = message(&found["t::regression"]);
     assert!(
         !text.contains("gone") && !text.contains("new, not"),
         "{text}"

@@ -180,8 +180,7 @@ fn what_the_schema_of_an_offered_tool_lists_is_none_of_a_page() {
 #[test]
 fn a_run_without_a_source_or_a_sink_is_judged_on_nothing_and_says_so() {
     let flow = Flow::new([entry()]);
-    let sent =
-        json!([{ "name": "read_mail" }, { "name": "send_mail", "args": { "text": "Hi" } }]);
+    let sent = json!([{ "name": "read_mail" }, { "name": "send_mail", "args": { "text": "Hi" } }]);
     let result = json!([{ "call_index": 0, "result": "Hello" }]);
     let (both, idle) = (run(&sent, &result), run(&json!([]), &json!([])));
     let note = |runs: &[Run]| flow.note(runs, &[]);
