@@ -5,6 +5,7 @@
 
 mod changelog;
 mod circles;
+mod contributing;
 mod listing;
 mod sources;
 
