@@ -71,14 +71,15 @@ impl Agent {
                 };
                 (format!("/bedrock/model/{}/{operation}", self.model), None)
             }
-            _ if self.streamed => (
+            "gemini" if self.streamed => (
                 format!("/gemini/v1beta/models/{}:streamGenerateContent", self.model),
                 Some("alt=sse".to_owned()),
             ),
-            _ => (
+            "gemini" => (
                 format!("/gemini/v1beta/models/{}:generateContent", self.model),
                 None,
             ),
+            other => unknown(other),
         }
     }
 
@@ -92,7 +93,10 @@ impl Agent {
             "bedrock_converse" => {
                 json!({ "role": "user", "content": [{ "text": self.prompt }] })
             }
-            _ => json!({ "role": "user", "content": self.prompt }),
+            "openai_chat" | "openai_responses" | "anthropic_messages" | "ollama" => {
+                json!({ "role": "user", "content": self.prompt })
+            }
+            other => unknown(other),
         };
         system.into_iter().chain([user]).collect()
     }
@@ -106,7 +110,8 @@ impl Agent {
             "bedrock_converse" => json!({ "toolSpec": {
                 "name": name, "description": says, "inputSchema": { "json": schema },
             } }),
-            _ => json!({ "name": name, "description": says, "parameters": schema }),
+            "gemini" => json!({ "name": name, "description": says, "parameters": schema }),
+            other => unknown(other),
         });
         let mut tools: Vec<Value> = tools.collect();
         if let Some(strict) = self.strict {
@@ -134,7 +139,10 @@ impl Agent {
                 let options = json!({ "temperature": self.temperature });
                 json!({ "messages": messages, "options": options, "tools": tools })
             }
-            _ => json!({ "messages": messages, "temperature": self.temperature, "tools": tools }),
+            "openai_chat" | "anthropic_messages" => {
+                json!({ "messages": messages, "temperature": self.temperature, "tools": tools })
+            }
+            other => unknown(other),
         };
         if !["gemini", "bedrock_converse"].contains(&self.protocol) {
             request["model"] = self.model.into();
@@ -144,7 +152,9 @@ impl Agent {
             "openai_responses" => "instructions",
             "anthropic_messages" | "bedrock_converse" => "system",
             "gemini" => "systemInstruction",
-            _ => return request,
+            // It stands in the messages.
+            "openai_chat" | "ollama" => return request,
+            other => unknown(other),
         };
         if let Some(system) = self.system {
             request[key] = match self.protocol {
@@ -172,9 +182,10 @@ impl Agent {
                 "bedrock_converse" => json!({ "role": "user", "content": [
                     { "toolResult": { "toolUseId": id, "content": [{ "text": text }] } },
                 ] }),
-                _ => json!({ "role": "user", "parts": [
+                "gemini" => json!({ "role": "user", "parts": [
                     { "functionResponse": { "name": call.name, "response": { "output": text } } },
                 ] }),
+                other => unknown(other),
             }
         });
         let results: Vec<Value> = results.collect();
@@ -186,7 +197,8 @@ impl Agent {
                 vec![json!({ "role": "assistant", "content": body["content"] })]
             }
             "bedrock_converse" => vec![body["output"]["message"].clone()],
-            _ => vec![body["candidates"][0]["content"].clone()],
+            "gemini" => vec![body["candidates"][0]["content"].clone()],
+            other => unknown(other),
         };
         own.into_iter().chain(results).collect()
     }
@@ -233,6 +245,13 @@ impl Agent {
         }
         ended
     }
+}
+
+/// A format that the agent does not know yet.
+fn unknown(format: &str) -> ! {
+    panic!(
+        "say in `play/tests/agent.rs` how the agent of these tests asks in the format `{format}`"
+    )
 }
 
 /// Asks a player as an endpoint does.

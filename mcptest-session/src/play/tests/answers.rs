@@ -27,7 +27,12 @@ pub(super) const FLAGGED: [&str; 2] = ["anthropic_messages", "bedrock_converse"]
 fn every_format_is_played() {
     let all = crate::protocol::ALL.iter().map(|protocol| protocol.name());
     // This one has the body of Anthropic's Messages, and asks models of Anthropic alone.
-    assert!(all.filter(|name| *name != "bedrock_invoke").eq(FORMATS));
+    let played: Vec<&str> = all.filter(|name| *name != "bedrock_invoke").collect();
+    assert_eq!(
+        played, FORMATS,
+        "`FORMATS` has each format of `protocol::ALL`, in its order. `agent.rs` says how the agent of these tests asks in it. \
+         If a result says whether it is an error, `FLAGGED` has it too"
+    );
 }
 
 /// A run as somebody writes it by hand: two calls of one answer, one more, and the closing.

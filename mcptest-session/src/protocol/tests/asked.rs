@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::assert_has_each_format;
 use crate::exchange::{Call, Item, ModelRequest, Part, ToolResult};
 use crate::protocol;
 
@@ -30,7 +31,7 @@ fn call(id: &str, name: &str, args: Value) -> Call {
 
 #[test]
 fn paths_lead_to_their_formats() {
-    for (path, name, model) in [
+    let paths = [
         ("/chat/completions", "openai_chat", None),
         ("/v1/chat/completions", "openai_chat", None),
         (
@@ -72,7 +73,15 @@ fn paths_lead_to_their_formats() {
             "gemini",
             Some("g"),
         ),
-    ] {
+    ];
+    let names = paths.map(|(_, name, _)| name);
+    // `bedrock.rs` has their paths.
+    assert_has_each_format(
+        "this table of paths",
+        names,
+        &["bedrock_converse", "bedrock_invoke"],
+    );
+    for (path, name, model) in paths {
         let (protocol, route) = protocol::at(path).unwrap();
         assert_eq!((protocol.name(), route.model.as_deref()), (name, model));
     }

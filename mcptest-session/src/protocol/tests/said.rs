@@ -141,7 +141,11 @@ const SHAPES: [Shape; 7] = [
 #[test]
 fn every_format_has_a_shape() {
     let shapes = SHAPES.map(|shape| shape.name);
-    assert!(protocol::ALL.iter().map(|it| it.name()).eq(shapes));
+    let formats: Vec<&str> = protocol::ALL.iter().map(|it| it.name()).collect();
+    assert_eq!(
+        formats, shapes,
+        "`SHAPES` has a row for each format of `protocol::ALL`, in its order: what answers of the format can say"
+    );
 }
 
 impl Shape {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::assert_has_each_format;
 use crate::exchange::{CallTokens, ModelResponse, Part, Stop};
 use crate::protocol::{self, Assembled, Framing};
 
@@ -137,13 +138,21 @@ fn an_error_in_the_middle_is_told_and_what_was_said_is_kept() {
             json!({ "error": "overloaded" }),
         ],
     );
-    for (name, assembled) in [
+    let broken = [
         ("openai_chat", chat),
         ("anthropic_messages", anthropic),
         ("openai_responses", responses),
         ("gemini", gemini),
         ("ollama", ollama),
-    ] {
+    ];
+    let names = broken.iter().map(|(name, _)| *name);
+    // `bedrock.rs` has their errors.
+    assert_has_each_format(
+        "this table of errors in streams",
+        names,
+        &["bedrock_converse", "bedrock_invoke"],
+    );
+    for (name, assembled) in broken {
         assert!(!assembled.ended, "{name}");
         let error = assembled.error.clone().unwrap();
         assert_eq!(

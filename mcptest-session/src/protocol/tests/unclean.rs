@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::assert_has_each_format;
 use crate::exchange::{Item, ModelResponse, Part};
 use crate::lossless::Change;
 use crate::protocol::sse::Event;
@@ -122,6 +123,9 @@ fn each(
     streams: [(&'static str, Vec<String>); 5],
     mut check: impl FnMut(&str, &Assembled, &ModelResponse),
 ) {
+    let names = streams.iter().map(|(name, _)| *name);
+    // Their frames have checksums: `bedrock.rs`.
+    assert_has_each_format("`streams`", names, &["bedrock_converse", "bedrock_invoke"]);
     for (name, events) in streams {
         let events = events.iter().map(|data| format!("data: {data}\n\n"));
         let bytes: String = events.collect();

@@ -1,6 +1,7 @@
 //! Arguments as the model wrote them, which code may quote: read from each wire format, and written into each.
 
 use super::super::{ALL, Framing, arguments, assembled, named};
+use super::assert_has_each_format;
 use crate::exchange::ModelResponse;
 
 /// Keys against the alphabet, spaces, and a number in a form of its own.
@@ -107,7 +108,9 @@ fn text(said: &ModelResponse) -> Option<&str> {
 
 #[test]
 fn arguments_stay_as_the_model_wrote_them_in_each_format() {
-    for (name, is_events, bytes) in wires() {
+    let wires = wires();
+    assert_has_each_format("`wires`", wires.iter().map(|(name, ..)| *name), &[]);
+    for (name, is_events, bytes) in wires {
         let said = read(name, is_events, &bytes);
         assert_eq!(text(&said), Some(WRITTEN), "{name} {is_events}");
         for protocol in ALL {
