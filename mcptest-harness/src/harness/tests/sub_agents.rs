@@ -39,6 +39,18 @@ fn a_gate_judges_the_calls_of_one_sub_agent() {
         "golden_path: { agent: writer, calls: [write] }",
         "flow: { agent: researcher, entries: [{ from: [search], to: [read] }] }",
     ];
+    for gate in crate::gates() {
+        let name = gate.kind.name();
+        let is_here = both
+            .iter()
+            .any(|block| block.starts_with(&format!("{name}: {{ agent:")));
+        assert_eq!(
+            is_here,
+            gate.schema["properties"]["agent"].is_object(),
+            "a gate that says `JUDGES_CALLS` takes `agent: NAME`: it has a block here that holds for the sub-agent, and no \
+             other gate has one. Look at the block of `{name}`"
+        );
+    }
     for block in both {
         holds(judge(&format!("  {block}\n"), &[team(), team()]));
         let whole = block
