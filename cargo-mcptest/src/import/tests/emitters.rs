@@ -335,7 +335,10 @@ fn the_guide_shows_the_table() {
         std::fs::write(path, page).unwrap();
         return;
     }
-    assert_eq!(shown, table, "INSTA_UPDATE=always writes docs/importing.md");
+    assert_eq!(
+        shown, table,
+        "docs/importing.md is not what the emitters declare; `bash .ci/generate` writes it"
+    );
 }
 
 /// In rig an agent that is a tool of another has no span of its own: its model calls stand in the tool's.

@@ -356,7 +356,10 @@ fn the_guide_shows_what_each_format_has() {
         std::fs::write(path, page).unwrap();
         return;
     }
-    assert_eq!(shown, table, "INSTA_UPDATE=always writes docs/importing.md");
+    assert_eq!(
+        shown, table,
+        "docs/importing.md is not what the formats have; `bash .ci/generate` writes it"
+    );
 }
 
 #[test]
