@@ -50,7 +50,17 @@ fn every_wrong_suite_is_refused_with_words_that_help() {
 
 #[test]
 fn every_snapshot_has_its_suite() {
-    assert_eq!(stems("tests/snapshots/rejected"), stems("tests/rejected"));
+    let (snapshots, suites) = (stems("tests/snapshots/rejected"), stems("tests/rejected"));
+    let alone: Vec<&String> = suites.difference(&snapshots).collect();
+    assert!(
+        alone.is_empty(),
+        "nothing says what is said of these suites of tests/rejected/: {alone:?}. `bash .ci/generate` writes it"
+    );
+    let gone: Vec<&String> = snapshots.difference(&suites).collect();
+    assert!(
+        gone.is_empty(),
+        "no suite of tests/rejected/ belongs to these files of tests/snapshots/rejected/; delete them: {gone:?}"
+    );
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn the_schema_says_what_matchers_and_gates_declare() {
     fs::write(&file, serde_json::to_string_pretty(&right).unwrap() + "\n").unwrap();
     assert!(
         update,
-        "the schema is out of date; the right one is {}",
+        "mcptest-suite/schemas/suite.schema.json is not what gates and matchers declare; `bash .ci/generate` writes it. \
+         The right one: {}",
         file.display()
     );
 }

@@ -63,7 +63,7 @@ fn the_page_of_targets_is_what_the_code_declares() {
     fs::write(&right, page()).unwrap();
     assert!(
         update,
-        "src/gate/targets.md is out of date; the right one is {}",
+        "src/gate/targets.md is not what the metrics declare; `bash .ci/generate` writes it. The right one: {}",
         right.display()
     );
 }
@@ -83,7 +83,52 @@ fn every_gate_has_a_row_in_the_readme_and_no_other_row_is_there() {
     let known = mcptest::gates().into_iter();
     let mut known: Vec<&str> = known.map(|gate| gate.kind.name()).collect();
     known.sort_unstable();
-    assert_eq!(named, known);
+    let alone = |names: &[&str], others: &[&str]| {
+        let alone = names.iter().filter(|name| !others.contains(name));
+        alone.copied().collect::<Vec<_>>().join(", ")
+    };
+    assert!(
+        named == known,
+        "the table of gates in README.md has a row for each gate, once. Add a row for: {}. No gates, or gates with two rows: {}",
+        alone(&known, &named),
+        alone(&named, &known)
+    );
+}
+
+#[test]
+fn every_gate_has_a_row_in_the_page_of_gates_that_says_how_it_judges() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/gates.md");
+    // The crate alone has no pages of the project beside it.
+    let Ok(page) = fs::read_to_string(page) else {
+        return;
+    };
+    let (_, table) = page.split_once("| gate | judges |").unwrap();
+    let rows: Vec<&str> = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    for gate in mcptest::gates() {
+        let judges = if gate.each_run {
+            "run by run"
+        } else {
+            "all runs together"
+        };
+        let end = format!(
+            "| [`{name}`](#{name}) | {judges} |",
+            name = gate.kind.name()
+        );
+        assert!(
+            rows.iter().any(|row| row.ends_with(&end)),
+            "the table at the beginning of docs/gates.md has no row that ends with: {end}"
+        );
+    }
+    // `regression` stands at the top of a suite.
+    assert_eq!(
+        rows.len(),
+        mcptest::gates().len() + 1,
+        "a row of the table at the beginning of docs/gates.md is of no gate"
+    );
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn compare(package: &str, library: &str) {
     fs::write(&file, right).unwrap();
     assert!(
         update,
-        "the public items of {package} are others than tests/surface/{package}.txt says; those that are: {}",
+        "the public items of {package} are others than tests/surface/{package}.txt says. If the change is meant, \
+         `bash .ci/generate` writes the list. The items that there are: {}",
         file.display()
     );
 }

@@ -256,10 +256,23 @@ fn every_table_of_keys_is_what_the_schemas_say() {
         }
         assert!(
             right == page.text,
-            "a table of {} is out of date; write the right one with INSTA_UPDATE=always",
+            "a table of {} is not what the schemas say; `bash .ci/generate` writes it",
             page.path
         );
     }
     shown.sort();
-    assert_eq!(shown, tables.into_keys().collect::<Vec<_>>());
+    let known: Vec<String> = tables.into_keys().collect();
+    let lines = |names: &[String], others: &[String]| {
+        let alone = names.iter().filter(|name| !others.contains(name));
+        let lines: Vec<String> = alone.map(|name| format!("<!-- {name} -->")).collect();
+        lines.join(", ")
+    };
+    assert!(
+        shown == known,
+        "each table stands once in `docs/` or the README, below a line that names it. A gate has its table in its section \
+         of docs/gates.md. Lines that are missing: {}. Lines of which no table is known: {}. All lines: {}",
+        lines(&known, &shown),
+        lines(&shown, &known),
+        shown.join(", ")
+    );
 }
