@@ -1,48 +1,68 @@
 //! Tools that the options of gates name, and that no recording lists.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{calls, failure, holds, judge_runs};
 use crate::{Role, gates};
 
-/// A gate that names the tool `NAME` with one option. Each option whose role is to name tools must be here.
-fn block(option: &str) -> &'static str {
-    match option {
-        "flow.entries.from" => "flow: [{ from: [NAME], to: [refund] }]",
-        "flow.entries.to" => "flow: [{ from: [refund], to: [NAME] }]",
-        "golden_path.calls" => "golden_path: { calls: [NAME, send_mail] }",
-        "narrative.evidence" => "narrative: { evidence: { mailed: [NAME] } }",
-        "narrative.mutating_tools" => "narrative: { mutating_tools: [NAME] }",
-        "narrative.readonly_tools" => "narrative: { readonly_tools: [NAME] }",
-        "narrative.tools" => "narrative: { tools: [NAME] }",
-        "trajectory.allow" => {
-            "trajectory: { mode: superset, calls: [{ name: send_mail }], allow: [NAME, get_order] }"
+/// A suite that has every option of every gate; a test of the permuted runs sees to that.
+const EVERY_OPTION: &str = include_str!("../../../tests/permuted/suite.yml");
+
+/// Puts the name of a tool in the place of an option, or beside the tools that stand there. Whether the option is there
+/// is the answer.
+fn name_tool(value: &mut Value, path: &[&str], tool: &str) -> bool {
+    match (value, path) {
+        (Value::Array(items), [_, ..]) => items
+            .iter_mut()
+            .fold(false, |found, item| name_tool(item, path, tool) || found),
+        (value, [key, rest @ ..]) => value
+            .get_mut(*key)
+            .is_some_and(|below| name_tool(below, rest, tool)),
+        (Value::Array(tools), []) => {
+            tools.push(tool.into());
+            true
         }
-        "trajectory.calls.name" => {
-            "trajectory: { mode: subset, calls: [{ name: NAME }, { name: get_order }, { name: send_mail }] }"
+        (Value::Object(lists), []) => lists
+            .values_mut()
+            .fold(false, |found, list| name_tool(list, path, tool) || found),
+        (value, []) => {
+            *value = tool.into();
+            true
         }
-        "trajectory.forbid" => "trajectory: { forbid: [NAME] }",
-        "trajectory_axes.dependencies.consumer" => {
-            "trajectory_axes: { dependencies: [{ producer: get_order, consumer: NAME }] }"
-        }
-        "trajectory_axes.dependencies.producer" => {
-            "trajectory_axes: { dependencies: [{ producer: NAME, consumer: refund }] }"
-        }
-        "trajectory_axes.order.first" => {
-            "trajectory_axes: { order: [{ first: NAME, second: refund }] }"
-        }
-        "trajectory_axes.order.second" => {
-            "trajectory_axes: { order: [{ first: refund, second: NAME }] }"
-        }
-        other => panic!(
-            "add a block of a gate with the option `{other}` here: a misspelt tool may not pass"
-        ),
     }
+}
+
+/// The blocks of a gate that name a tool with one of its options.
+fn blocks(gate: &str, path: &[&str], tool: &str) -> Vec<String> {
+    let suite = EVERY_OPTION.replace("COMMON", "model: m");
+    let suite: Value = serde_saphyr::from_str(&suite).unwrap();
+    let agents = suite["agents"].as_array().unwrap().iter();
+    let blocks = agents.filter_map(|agent| {
+        let mut block = agent[gate].clone();
+        if !name_tool(&mut block, path, tool) {
+            return None;
+        }
+        // All calls are judged, and by the default.
+        for key in ["agent", "expect"] {
+            block.as_object_mut().unwrap().remove(key);
+        }
+        Some(format!("  {gate}: {block}\n"))
+    });
+    blocks.collect()
 }
 
 #[test]
 fn no_option_names_a_tool_silently_that_runs_do_not_list() {
-    let tools = ["get_order", "send_mail", "refund", "close_order"];
+    // With the tools that the suite names.
+    let tools = [
+        "find_order",
+        "get_order",
+        "send_mail",
+        "refund",
+        "search",
+        "delete_order",
+        "close_order",
+    ];
     let run = json!({ "tools": tools, "trace": calls(&["get_order", "send_mail"]) });
     for gate in gates() {
         let named = gate
@@ -51,17 +71,21 @@ fn no_option_names_a_tool_silently_that_runs_do_not_list() {
             .filter(|option| matches!(option.role, Role::Tools | Role::PlannedTools));
         for option in named {
             let path = format!("{}.{}", gate.kind.name(), option.path.join("."));
-            let text = failure(judge_runs(
-                "",
-                &format!("  {}\n", block(&path).replace("NAME", "close_ordr")),
-                std::slice::from_ref(&run),
-            ));
-            let kind = gate.kind.name();
-            let head = format!("`{kind}` names `close_ordr`, and the recordings list no such tool");
+            let blocks = blocks(gate.kind.name(), &option.path, "close_ordr");
             assert!(
-                text.contains(&head) && text.contains("did you mean `close_order`?"),
-                "{path}: {text}"
+                !blocks.is_empty(),
+                "no agent of permuted/suite.yml has the option `{path}`"
             );
+            for block in blocks {
+                let text = failure(judge_runs("", &block, std::slice::from_ref(&run)));
+                let kind = gate.kind.name();
+                let head =
+                    format!("`{kind}` names `close_ordr`, and the recordings list no such tool");
+                assert!(
+                    text.contains(&head) && text.contains("did you mean `close_order`?"),
+                    "{path}: a misspelt tool may not pass: {block}{text}"
+                );
+            }
         }
     }
     // An exception names tools too.
