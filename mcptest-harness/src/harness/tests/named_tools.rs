@@ -32,6 +32,11 @@ fn name_tool(value: &mut Value, path: &[&str], tool: &str) -> bool {
     }
 }
 
+/// What stands above the agents of that suite: prices and faults.
+fn top() -> &'static str {
+    EVERY_OPTION.split_once("agents:\n").unwrap().0
+}
+
 /// The blocks of a gate that name a tool with one of its options.
 fn blocks(gate: &str, path: &[&str], tool: &str) -> Vec<String> {
     let suite = EVERY_OPTION.replace("COMMON", "model: m");
@@ -77,7 +82,7 @@ fn no_option_names_a_tool_silently_that_runs_do_not_list() {
                 "no agent of permuted/suite.yml has the option `{path}`"
             );
             for block in blocks {
-                let text = failure(judge_runs("", &block, std::slice::from_ref(&run)));
+                let text = failure(judge_runs(top(), &block, std::slice::from_ref(&run)));
                 let kind = gate.kind.name();
                 let head =
                     format!("`{kind}` names `close_ordr`, and the recordings list no such tool");
