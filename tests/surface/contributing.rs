@@ -112,7 +112,9 @@ fn what_the_page_for_contributors_names_is_there() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = BTreeSet::new();
     paths(project, project, &mut all);
-    let sources = all.iter().filter(|path| path.ends_with(".rs"));
+    let sources = all
+        .iter()
+        .filter(|path| Path::new(path).extension().is_some_and(|end| end == "rs"));
     let sources: String = sources
         .map(|path| fs::read_to_string(project.join(path)).unwrap())
         .collect();

@@ -8,26 +8,28 @@ use crate::{Role, gates};
 /// A suite that has every option of every gate; a test of the permuted runs sees to that.
 const EVERY_OPTION: &str = include_str!("../../../tests/permuted/suite.yml");
 
-/// Puts the name of a tool in the place of an option, or beside the tools that stand there. Whether the option is there
-/// is the answer.
-fn name_tool(value: &mut Value, path: &[&str], tool: &str) -> bool {
+/// Puts the name of a tool in the place of an option, or beside the tools that stand there. Returns at how many places.
+fn name_tool(value: &mut Value, path: &[&str], tool: &str) -> usize {
     match (value, path) {
-        (Value::Array(items), [_, ..]) => items
-            .iter_mut()
-            .fold(false, |found, item| name_tool(item, path, tool) || found),
-        (value, [key, rest @ ..]) => value
-            .get_mut(*key)
-            .is_some_and(|below| name_tool(below, rest, tool)),
+        (Value::Array(items), [_, ..]) => {
+            let items = items.iter_mut();
+            items.map(|item| name_tool(item, path, tool)).sum()
+        }
+        (value, [key, rest @ ..]) => {
+            let below = value.get_mut(*key);
+            below.map_or(0, |below| name_tool(below, rest, tool))
+        }
         (Value::Array(tools), []) => {
             tools.push(tool.into());
-            true
+            1
         }
-        (Value::Object(lists), []) => lists
-            .values_mut()
-            .fold(false, |found, list| name_tool(list, path, tool) || found),
+        (Value::Object(lists), []) => {
+            let lists = lists.values_mut();
+            lists.map(|list| name_tool(list, path, tool)).sum()
+        }
         (value, []) => {
             *value = tool.into();
-            true
+            1
         }
     }
 }
@@ -44,7 +46,7 @@ fn blocks(gate: &str, path: &[&str], tool: &str) -> Vec<String> {
     let agents = suite["agents"].as_array().unwrap().iter();
     let blocks = agents.filter_map(|agent| {
         let mut block = agent[gate].clone();
-        if !name_tool(&mut block, path, tool) {
+        if name_tool(&mut block, path, tool) == 0 {
             return None;
         }
         // All calls are judged, and by the default.
