@@ -174,15 +174,14 @@ impl<'a> Object<'a> {
             }
             earlier
         };
-        match earlier {
-            Some(place) => entries[place].1 = value,
-            None => {
-                if entries.is_empty() {
-                    entries.reserve_exact(USUAL_KEYS);
-                }
-                entries.push((key, value));
-            }
+        if let Some(place) = earlier {
+            entries[place].1 = value;
+            return true;
         }
-        earlier.is_some()
+        if entries.is_empty() {
+            entries.reserve_exact(USUAL_KEYS);
+        }
+        entries.push((key, value));
+        false
     }
 }

@@ -168,15 +168,13 @@ pub(super) fn events(said: &ModelResponse) -> Vec<Event> {
         }
     }
     for (index, call) in list(&whole, "tool_calls").iter().enumerate() {
-        let mut begin = call.clone();
-        begin["index"] = index.into();
-        begin["function"]["arguments"] = "".into();
-        chunk(json!({ "tool_calls": [begin] }), None);
-        let args = call.pointer("/function/arguments").unwrap_or(&Value::Null);
-        for piece in pieces(&arguments::text_of(args)) {
-            let delta = json!({ "index": index, "function": { "arguments": piece } });
-            chunk(json!({ "tool_calls": [delta] }), None);
+        // Whole: not every client puts together a call that comes in pieces, and none asks for pieces.
+        let mut call = call.clone();
+        call["index"] = index.into();
+        if let Some(args) = call.pointer_mut("/function/arguments") {
+            *args = arguments::text_of(args).into();
         }
+        chunk(json!({ "tool_calls": [call] }), None);
     }
     chunk(json!({}), finish_reason(said));
     if let Some(tokens) = said.tokens {

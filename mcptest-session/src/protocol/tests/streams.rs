@@ -72,6 +72,31 @@ fn parallel_calls_of_a_chat_come_in_pieces() {
     assert_eq!(said.tokens, Some(tokens));
 }
 
+/// As Mistral's client wants it, which refuses a piece without a name.
+#[test]
+fn a_call_of_a_chat_is_played_whole() {
+    let call = |id, args| json!({ "id": id, "type": "function", "function": { "name": "refund", "arguments": args } });
+    let calls = [
+        call("a", "{\"order\":7}"),
+        call("b", "{\"order\": 8, \"why\": \"late\"}"),
+    ];
+    let body = json!({ "id": "c-1", "object": "chat.completion", "model": "gpt-5",
+        "choices": [{ "index": 0, "message": { "role": "assistant", "content": null, "tool_calls": calls }, "finish_reason": "tool_calls" }] });
+    let chat = protocol::named("openai_chat").unwrap();
+    let events = chat.events(&chat.parse_response(&body).unwrap());
+    let played: Vec<Value> = events
+        .iter()
+        .filter_map(|event| serde_json::from_str::<Value>(&event.data).ok())
+        .filter_map(|chunk| chunk.pointer("/choices/0/delta/tool_calls").cloned())
+        .collect();
+    let whole = |index: usize| {
+        let mut call = calls[index].clone();
+        call["index"] = index.into();
+        json!([call])
+    };
+    assert_eq!(played, [whole(0), whole(1)]);
+}
+
 #[test]
 fn calls_are_told_apart_where_a_server_numbers_all_of_them_0_or_none() {
     for index in [json!(0), Value::Null] {
